@@ -1,1 +1,12 @@
-//! protocol
+//! pi-bridge/1, settled: the words on the wire and the rules of the game.
+//!
+//! This crate decides and never acts. It takes time and chance as arguments,
+//! returns effects, and knows nothing that can wait, read a clock, draw a
+//! number or open a file (the `clippy.toml` beside it holds the wall).
+//!
+//! Start reading at [`session`]: one machine, one input at a time. What is
+//! durable is in [`record`]; what the page can say and be told is in [`page`].
+
+pub mod id;
+pub mod page;
+pub mod time;

@@ -1,0 +1,1 @@
+//! What the page can say (observations) and be told (commands).
