@@ -9,4 +9,5 @@
 
 pub mod id;
 pub mod page;
+pub mod text;
 pub mod time;

@@ -1,1 +1,0 @@
-//! What the page can say (observations) and be told (commands).
