@@ -9,5 +9,6 @@
 
 pub mod id;
 pub mod page;
+pub mod reply;
 pub mod text;
 pub mod time;
