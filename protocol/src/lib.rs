@@ -8,6 +8,7 @@
 //! durable is in [`record`]; what the page can say and be told is in [`page`].
 
 pub mod id;
+pub mod limits;
 pub mod page;
 pub mod reply;
 pub mod text;
