@@ -7,9 +7,19 @@
 //! Start reading at [`session`]: one machine, one input at a time. What is
 //! durable is in [`record`]; what the page can say and be told is in [`page`].
 
+pub mod establish;
+pub mod fault;
+pub mod fence;
+pub mod frame;
 pub mod id;
 pub mod limits;
+pub mod message;
+pub mod outcome;
 pub mod page;
+pub mod recovery;
 pub mod reply;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod text;
 pub mod time;
+pub mod wire;
