@@ -16,6 +16,7 @@ pub mod limits;
 pub mod message;
 pub mod outcome;
 pub mod page;
+pub mod plan;
 pub mod recovery;
 pub mod reply;
 #[cfg(test)]
