@@ -1,1 +1,3 @@
-//! relay
+//! relay: the service and its rooms.
+
+pub mod agent;

@@ -1,0 +1,61 @@
+//! Who carries plans out: one plan in, a receipt out, or plainly *in doubt*.
+//!
+//! An execution is three processes deep. The relay starts the [`wrapper`], which survives the
+//! relay and writes the exit record (K1, K6). The wrapper starts the [`keeper`], inside the
+//! [`sandbox`], which starts the plan's commands and sees every process end. All three are `brb`
+//! itself, entered again by [`dispatch_hidden`].
+//!
+//! Start reading at [`Carrier`]: `preflight`, `approve`, `spawn`, `release`, `outcome`. Nothing
+//! here knows the page, the protocol or the journal.
+
+mod approve;
+mod capture;
+mod env;
+mod error;
+pub mod keeper;
+pub mod lock;
+mod log;
+mod order;
+mod port;
+pub mod proc;
+pub mod quote;
+mod readonly;
+pub mod receipt;
+pub mod record;
+mod running;
+pub mod sandbox;
+pub mod undo;
+pub mod wrapper;
+
+use std::process::ExitCode;
+
+pub use approve::{Answer, Approval, Approver, Question};
+pub use error::AgentError;
+pub use order::{
+    AgentKind, Approve, Limits, Order, SandboxKind, SandboxRule, Settings, UndoRule, Verdict,
+};
+pub use port::{Carrier, Preflight};
+pub use record::{Ended, ExitRecord};
+pub use running::{Adopted, Outcome, Running, Spawned, Stopper, adopt};
+
+/// The wrapper's hidden entry.
+pub const AGENT: &str = "__agent";
+/// The keeper's hidden entry.
+pub const KEEP: &str = "__keep";
+/// The sandbox's hidden entry.
+pub const SANDBOX: &str = "__sandbox";
+
+/// Carries out a hidden entry of `brb`; `None` where the arguments are a person's. To be called
+/// before anything else in `main`.
+#[must_use]
+pub fn dispatch_hidden() -> Option<ExitCode> {
+    let mut args = std::env::args_os().skip(1);
+    let entry = args.next()?;
+    let rest = || -> Vec<String> { args.map(|a| a.to_string_lossy().into_owned()).collect() };
+    match entry.to_str()? {
+        AGENT => Some(wrapper::main(&rest())),
+        KEEP => Some(keeper::main()),
+        SANDBOX => Some(sandbox::main(&rest())),
+        _ => None,
+    }
+}
