@@ -1,3 +1,6 @@
+mod lists;
+mod reply;
+
 use super::*;
 use crate::{
     fault::{Action, action_of},
@@ -56,10 +59,6 @@ fn shown(result: Result<Plan, Vec<Fault>>) -> String {
 fn changed(from: &str, to: &str) -> String {
     assert!(block().contains(from), "{from:?} is no part of the plan");
     block().replacen(from, to, 1)
-}
-
-fn commands(section: &str) -> Plan {
-    read(&changed("- `cargo test`", section)).unwrap()
 }
 
 #[test]
@@ -127,92 +126,6 @@ fn printing_a_plan_shows_none_of_its_text() {
         !shown.contains("parse") && !shown.contains("cargo"),
         "{shown}"
     );
-}
-
-//= spec P1 type=test
-#[test]
-fn exactly_one_block_and_nothing_beside_it() {
-    let one = fenced(&block());
-    let other = "```sh\ncargo test\n```\n";
-    for (reply, what) in [
-        (one.clone(), "valid"),
-        (format!("\n \t\n{one}\n\n"), "valid"),
-        (
-            one.replace("```\n# PLAN", "   `````markdown x\n# PLAN")
-                .replace("```\n", "`````\n"),
-            "valid",
-        ),
-        (format!("好的：\n{one}"), "E_BLOCKS"),
-        (format!("{one}完"), "E_BLOCKS"),
-        (format!("    indented code\n\n{one}"), "E_BLOCKS"),
-        (format!("{one}{other}"), "E_BLOCKS"),
-        (format!("{other}{one}"), "E_BLOCKS"),
-        (format!("- {}", one.replace('\n', "\n  ")), "E_BLOCKS"),
-        (block(), "E_BLOCKS"),
-        (String::new(), "E_BLOCKS"),
-    ] {
-        assert_eq!(
-            shown(validate(&reply, &frame(), FROM_SERVER)),
-            what,
-            "{reply}"
-        );
-        assert_eq!(
-            shown(validate(&reply, &frame(), FROM_FENCE)),
-            what,
-            "{reply}"
-        );
-    }
-}
-
-//= spec P1 type=test
-#[test]
-fn an_open_fence_is_our_own_doubt_unless_the_server_said_the_end() {
-    let open = format!("```\n{}", block());
-    let cut = &open[..open.find("## RISKS").unwrap()];
-    for reply in [open.as_str(), cut, &format!("prose\n{open}"), "```"] {
-        let got = validate(reply, &frame(), FROM_FENCE).unwrap_err();
-        assert_eq!(got, [Fault::bare(Code::Capture)], "{reply}");
-        assert_eq!(action_of(&got), Some(Action::Recover));
-        let got = validate(reply, &frame(), FROM_SERVER).unwrap_err();
-        assert_eq!(got[0], Fault::bare(Code::Blocks), "{reply}");
-        assert_eq!(action_of(&got), Some(Action::Repair));
-    }
-    assert_eq!(
-        shown(validate(cut, &frame(), FROM_SERVER)),
-        "E_BLOCKS, E_REQUIRED (RISKS, VERIFY)"
-    );
-}
-
-//= spec P6 type=test
-#[test]
-fn of_several_blocks_the_first_plan_tells_its_faults_too() {
-    let bad = fenced(&changed("TASK: fix-parse", "TASK:").replace("continue", "go on"));
-    let shell = "```sh\ncargo test\n```\n";
-    for (reply, what) in [
-        (
-            format!("{shell}{bad}"),
-            "E_BLOCKS, E_REQUIRED (TASK), E_DECISION",
-        ),
-        (
-            format!("{bad}{}", fenced(&block())),
-            "E_BLOCKS, E_REQUIRED (TASK), E_DECISION",
-        ),
-        (format!("{}{bad}", fenced(&block())), "E_BLOCKS"),
-        (format!("{shell}{shell}"), "E_BLOCKS"),
-        ("no block".to_owned(), "E_BLOCKS"),
-        (
-            format!("prose\n{shell}"),
-            "E_BLOCKS, E_HEADER, E_FRAME (FRAME), \
-             E_REQUIRED (TASK, GOAL, STEPS, FILES, COMMANDS, RISKS, VERIFY), E_DECISION, \
-             E_PARSE (line 1)",
-        ),
-    ] {
-        assert_eq!(
-            shown(validate(&reply, &frame(), FROM_SERVER)),
-            what,
-            "{reply}"
-        );
-    }
 }
 
 //= spec P2 type=test
@@ -448,26 +361,6 @@ fn continue_and_need_info_are_carried_out_and_nothing_else() {
     assert_eq!(carried, [true, true, false, false]);
 }
 
-//= spec R11 type=test
-#[test]
-fn a_plan_may_have_effects_unless_it_names_neither_files_nor_commands() {
-    let with = |files: &str, commands: &str, decision: &str| {
-        let text = changed("- src/parse.rs :: 空输入返回 Err", files)
-            .replacen("- `cargo test`", commands, 1)
-            .replacen("continue", decision, 1);
-        read(&text).unwrap().may_have_effects()
-    };
-    for none in ["无", "- 无", "none", "- `NONE`"] {
-        assert!(!with(none, none, "continue"), "{none}");
-        assert!(with("- a :: b", none, "continue"), "{none}");
-        assert!(with(none, "- ls", "need_info"), "{none}");
-        assert!(!with("- a :: b", "- ls", "done"), "{none}");
-    }
-    for some in ["无，只读", "- 无\n- ls", "没有"] {
-        assert!(with("无", some, "continue"), "{some}");
-    }
-}
-
 //= spec K5 type=test
 #[test]
 fn the_body_without_its_frame_is_the_same_in_another_round() {
@@ -484,68 +377,6 @@ fn the_body_without_its_frame_is_the_same_in_another_round() {
     assert_ne!(other.body_without_frame(), plan.body_without_frame());
     let blanks = read(&block().replace("\n\n", " \n\n\n")).unwrap();
     assert_eq!(blanks.body_without_frame(), plan.body_without_frame());
-}
-
-#[test]
-fn commands_are_items_with_their_indented_lines() {
-    for (section, expected) in [
-        ("无", vec![]),
-        ("- `无`", vec![]),
-        ("- ls", vec!["ls"]),
-        ("-   ls -l  \n- `npm  test`", vec!["ls -l", "npm  test"]),
-        ("- `a` && `b`", vec!["`a` && `b`"]),
-        ("- echo `date`", vec!["echo `date`"]),
-        (
-            "- cat > f <<EOF\n    x\n\n\n  y\n  EOF\n- ls",
-            vec!["cat > f <<EOF\n  x\n\n\ny\nEOF", "ls"],
-        ),
-        (
-            "- `for x in a; do\n    echo $x\n  done`",
-            vec!["for x in a; do\n  echo $x\ndone"],
-        ),
-        ("-\n  ls", vec!["ls"]),
-        ("- make\n\tall", vec!["make\nall"]),
-    ] {
-        let plan = commands(section);
-        assert_eq!(plan.commands, expected, "{section}");
-        assert_eq!(plan.stray_lines, [0; 0], "{section}");
-    }
-}
-
-#[test]
-fn lines_of_commands_that_belong_to_no_command_are_named() {
-    // The heading COMMANDS stands in line 16 of the block.
-    for (section, stray) in [
-        ("run the tests", vec![17]),
-        ("* ls\n1. ls", vec![17, 18]),
-        ("- cat <<EOF\nx\nEOF", vec![18, 19]),
-        ("  ls\n- pwd", vec![17]),
-        ("-ls", vec![17]),
-        ("- cat > README <<EOF\n## Title\n  text", vec![18]),
-        ("## Title\n无", vec![]),
-    ] {
-        let text = changed("- `cargo test`", section);
-        let text = text.replace("## COMMANDS\n## Title", "## COMMANDS\n无\n## Title");
-        assert_eq!(read(&text).unwrap().stray_lines, stray, "{section}");
-    }
-    let many = "x\n".repeat(20);
-    assert_eq!(commands(&many).stray_lines.len(), 8, "only so many");
-}
-
-#[test]
-fn files_are_paths_with_notes() {
-    let text = changed(
-        "- src/parse.rs :: 空输入返回 Err",
-        "- `a b.rs` :: 改 :: 两处\n  还有\n- c.rs\nd.rs :: 没有横线",
-    );
-    let note = |path: &str, note: &str| FileNote {
-        path: path.to_owned(),
-        note: note.to_owned(),
-    };
-    assert_eq!(
-        read(&text).unwrap().files,
-        [note("a b.rs", "改 :: 两处\n还有"), note("c.rs", "")]
-    );
 }
 
 #[test]
