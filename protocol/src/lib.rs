@@ -17,8 +17,11 @@ pub mod message;
 pub mod outcome;
 pub mod page;
 pub mod plan;
+pub mod record;
 pub mod recovery;
 pub mod reply;
+pub mod send;
+pub mod session;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod text;

@@ -1,0 +1,437 @@
+//! What to do next, as a pure function of the fold, the live part and the clock.
+//!
+//! The order below is the order of the house: an end before anything else, a
+//! running plan before the page, the page before the thread, the thread before
+//! a send, a send before its reply, and only then what is owed.
+
+use super::{
+    Session,
+    input::{Effect, Input, Pace},
+    live::{AgentLive, Call, Pause, Seen, Submit},
+    stop_of,
+};
+use crate::{
+    fault::Code,
+    outcome::Outcome,
+    page::{Ask, BlockerKind, Loss, Observation, Place, Pulse, What},
+    record::{Cost, PlanStage, Record, Stop},
+    recovery::RowId,
+    send::SendState,
+    time::{Millis, SpanMs},
+};
+
+/// One move of the machine.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Move {
+    /// Nothing to do before the next input or this instant.
+    Wait(Option<Millis>),
+    /// Store a record.
+    Store(Box<Record>),
+    /// Store a stop; the run ends with it.
+    Stop(Stop),
+    /// Ask the driver, awaiting its answer for this span.
+    Ask(Ask, SpanMs),
+    /// Give out any other effect.
+    Act(Effect),
+}
+
+impl Move {
+    pub(super) fn store(record: Record) -> Self {
+        Self::Store(Box::new(record))
+    }
+
+    /// A stop under a code, with the code's own outcome and row.
+    pub(super) fn fail(code: Code, why: impl AsRef<str>) -> Self {
+        let about = code.about();
+        Self::Stop(Stop {
+            row: about.row,
+            ..stop_of(about.outcome, Some(code), why.as_ref())
+        })
+    }
+
+    /// A stop at a row of the table.
+    pub(super) fn row(row: RowId, code: Code, why: impl AsRef<str>) -> Self {
+        let stop = stop_of(Outcome::Manual, Some(code), why.as_ref());
+        Self::Stop(Stop {
+            row: Some(row),
+            ..stop
+        })
+    }
+}
+
+impl Session {
+    /// Takes an input into the live part. Decides nothing.
+    pub(super) fn take(&mut self, input: Input) {
+        match input {
+            Input::Tick => self.expire_call(),
+            Input::Observed(observation) => self.observe(*observation),
+            Input::RequestSeen(send) => {
+                let flying = self.state.in_flight().map(|row| row.intent.send);
+                match &mut self.live.submit {
+                    Submit::Proving(proving) if flying == Some(send) => proving.request = true,
+                    Submit::Out if flying == Some(send) => {
+                        self.live.prove(None);
+                        if let Submit::Proving(proving) = &mut self.live.submit {
+                            proving.request = true;
+                        }
+                    }
+                    Submit::None | Submit::Due | Submit::Out | Submit::Proving(_) => {}
+                }
+            }
+            Input::Verdict(send, verdict) => {
+                if self
+                    .state
+                    .in_flight()
+                    .is_some_and(|row| row.intent.send == send)
+                {
+                    self.live.verdict = Some(*verdict);
+                }
+            }
+            Input::Stored(entry) => self.stored(&entry),
+            //= spec J1
+            Input::NotStored(error) => {
+                self.live.storing = None;
+                let worst = self.truth(Outcome::Environment);
+                let stop = stop_of(worst, Some(Code::Journal), &error.to_string());
+                self.give_up(Stop {
+                    row: Some(RowId::R15),
+                    ..stop
+                });
+            }
+            Input::Agent(report) => self.live.reported(report),
+            Input::Paced => {
+                if let Pause::Asked(pace) = self.live.pause {
+                    self.live.pause = Pause::Over(pace);
+                }
+            }
+            Input::Interrupt(signal) => {
+                let now = self.now();
+                self.live.interrupt.get_or_insert((signal, now));
+            }
+            Input::HeldElsewhere(by) => {
+                self.live.storing = None;
+                self.live.held_elsewhere = Some(by);
+            }
+        }
+    }
+
+    fn expire_call(&mut self) {
+        let now = self.now();
+        if let Some(call) = self.live.call.take_if(|call| call.deadline <= now) {
+            let limit = "call_ms".to_owned();
+            self.live
+                .fail(call.act, crate::page::CallFailure::Timeout { limit });
+        }
+    }
+
+    fn observe(&mut self, observation: Observation) {
+        let attaches = matches!(observation.what, What::Attached(_));
+        if observation.epoch < self.live.epoch
+            || (observation.epoch == self.live.epoch && attaches)
+            || (observation.epoch > self.live.epoch && !attaches && !is_loss(&observation.what))
+        {
+            self.live.stale += 1;
+            return;
+        }
+        let now = self.now();
+        match observation.what {
+            What::Attached(attachment) => self.live.attach(observation.epoch, attachment),
+            What::Look(look) => {
+                if look.blockers.is_empty() {
+                    self.live.blocked_since = None;
+                } else {
+                    self.live.blocked_since.get_or_insert(now);
+                }
+                self.watch_coverage(now);
+                self.live.dialog = None;
+                self.live.look = Some(Seen {
+                    at: now,
+                    look: *look,
+                });
+            }
+            What::Answer { call, answer } => {
+                if let Some(done) = self.live.call.take_if(|open| open.id == call) {
+                    self.live.answer(done.act, answer);
+                }
+            }
+            What::Lost(loss) => self.live.lose(loss),
+            What::Dialog { kind, .. } => self.live.dialog = Some(kind),
+            What::Beat(beat) => {
+                if beat.browser != Pulse::Alive || beat.renderer != Pulse::Alive {
+                    self.break_proof();
+                }
+            }
+            What::Malformed { .. } => self.break_proof(),
+            // The stream is evidence for `capture`, not for the machine.
+            What::Stream(_) => {}
+        }
+    }
+
+    /// A gap between two looks breaks what must be watched without one.
+    //= spec T1
+    fn watch_coverage(&mut self, now: Millis) {
+        let gap = self
+            .live
+            .look
+            .as_ref()
+            .is_none_or(|seen| now.since(seen.at) > crate::limits::COVERAGE_GAP_MS);
+        if gap {
+            self.break_proof();
+        }
+    }
+
+    fn break_proof(&mut self) {
+        match &mut self.live.submit {
+            Submit::Proving(proving) => proving.broken = true,
+            Submit::None | Submit::Due | Submit::Out => {}
+        }
+    }
+
+    /// The next move.
+    pub(super) fn decide(&self) -> Move {
+        self.ending()
+            .or_else(|| self.executing())
+            .or_else(|| self.answering())
+            .or_else(|| self.attaching())
+            .or_else(|| self.guarding())
+            .or_else(|| self.discovering())
+            .or_else(|| self.submitting())
+            .or_else(|| self.waiting())
+            .unwrap_or_else(|| self.owing())
+    }
+
+    /// What an end would have to say: the worst of `outcome` and what is open.
+    pub(super) fn truth(&self, outcome: Outcome) -> Outcome {
+        let unknown = self
+            .state
+            .in_flight()
+            .is_some_and(|row| row.state() == SendState::Unknown);
+        let doubt = self
+            .state
+            .plan
+            .as_ref()
+            .is_some_and(|plan| plan.stage == PlanStage::InDoubt);
+        let all = [
+            Some(outcome),
+            unknown.then_some(Outcome::Unknown),
+            doubt.then_some(Outcome::Manual),
+        ];
+        Outcome::worst(all.into_iter().flatten()).unwrap_or(outcome)
+    }
+
+    fn ending(&self) -> Option<Move> {
+        if let Some(by) = &self.live.held_elsewhere {
+            let stop = stop_of(Outcome::Locked, Some(Code::Locked), by);
+            return Some(Move::Stop(stop));
+        }
+        if let Some(stop) = self.state.standing_stop() {
+            //= spec RP7
+            let stop = Stop {
+                row: Some(RowId::R14),
+                ..stop.clone()
+            };
+            return Some(Move::Act(Effect::Finish(stop)));
+        }
+        if let Some((round, _)) = &self.state.terminal {
+            let why = format!("the remote declared the goal reached in round {round}");
+            return Some(Move::Stop(stop_of(Outcome::Done, None, &why)));
+        }
+        self.live
+            .interrupt
+            .map(|(_, since)| self.interrupted(since))
+            .unwrap_or(None)
+    }
+
+    //= spec RP5
+    fn interrupted(&self, since: Millis) -> Option<Move> {
+        match &self.live.agent {
+            AgentLive::None | AgentLive::Prepared => {}
+            AgentLive::Preparing
+            | AgentLive::Spawning
+            | AgentLive::Ready { .. }
+            | AgentLive::Running { .. } => return Some(Move::Act(Effect::StopAgent)),
+            // What the agent reports is stored first.
+            AgentLive::Stopping { .. } | AgentLive::Reported(_) => return None,
+        }
+        let until = since + crate::limits::STOP_MS;
+        let open = match self.live.submit {
+            Submit::Out | Submit::Proving(_) => self
+                .state
+                .in_flight()
+                .is_some_and(|row| row.outcome.is_none()),
+            Submit::None | Submit::Due => false,
+        };
+        if open && self.now() < until && self.live.attached.is_some() {
+            return None;
+        }
+        if self.live.composed && self.live.attached.is_some() && self.now() < until {
+            return Some(match &self.live.call {
+                Some(call) => Move::Wait(Some(call.deadline.min(until))),
+                None => Move::Ask(
+                    Ask::ClearDraft {
+                        ours: self.state.drafts(),
+                    },
+                    self.limits.call_ms,
+                ),
+            });
+        }
+        let outcome = self.truth(Outcome::Interrupted);
+        let why = if outcome == Outcome::Unknown {
+            "a signal ended the run while a submit was unproven"
+        } else {
+            "a signal ended the run"
+        };
+        Some(Move::Stop(Stop {
+            interrupted: true,
+            ..stop_of(outcome, None, why)
+        }))
+    }
+
+    /// While a call is out, its answer comes first.
+    fn answering(&self) -> Option<Move> {
+        self.live
+            .call
+            .as_ref()
+            .map(|call: &Call| Move::Wait(Some(call.deadline)))
+    }
+
+    fn attaching(&self) -> Option<Move> {
+        match (&self.live.pause, &self.live.lost) {
+            (Pause::Due(pace @ Pace::Reattach { .. }), _) => {
+                return Some(Move::Act(Effect::Pace(*pace)));
+            }
+            (Pause::Asked(Pace::Reattach { .. }), _) => return Some(Move::Wait(None)),
+            (Pause::Over(Pace::Reattach { .. }), _) => return Some(Move::Act(Effect::Reattach)),
+            (_, Some(loss)) => return Some(self.lost(loss)),
+            (_, None) => {}
+        }
+        if self.live.attached.is_some() {
+            return None;
+        }
+        let until = self.live.attach_since + self.limits.attach_ms;
+        Some(if self.now() < until {
+            Move::Wait(Some(until))
+        } else {
+            Move::fail(Code::NoTab, "the driver did not attach to a tab in time")
+        })
+    }
+
+    fn lost(&self, loss: &Loss) -> Move {
+        match loss {
+            Loss::NeverAttached { code, detail } => {
+                Move::fail(code.parse().unwrap_or(Code::NoBrowser), detail)
+            }
+            // The document changed under a living session: the driver re-arms
+            // by itself and reports the new epoch.
+            Loss::Document => {
+                let until = self.live.attach_since + self.limits.attach_ms;
+                if self.now() < until {
+                    Move::Wait(Some(until))
+                } else {
+                    Move::row(
+                        RowId::R0,
+                        Code::TabGone,
+                        "the page went away and did not come back",
+                    )
+                }
+            }
+            Loss::Link { .. } | Loss::Detached => self.reattach(),
+            Loss::TabClosed => Move::row(RowId::R0, Code::TabGone, "the tab was closed"),
+            Loss::RendererCrashed => {
+                Move::row(RowId::R0, Code::Renderer, "the page's renderer crashed")
+            }
+            Loss::RendererHung => Move::row(
+                RowId::R0,
+                Code::Renderer,
+                "the page's renderer answers nothing",
+            ),
+            Loss::BrowserGone { detail } => {
+                let why = format!("the browser is gone: {detail}");
+                Move::row(RowId::R5, Code::NoBrowser, why)
+            }
+        }
+        .worst_of(self)
+    }
+
+    fn reattach(&self) -> Move {
+        let nth = self.state.budgets.spent(Cost::Reattach);
+        //= spec RP4
+        let spent = u64::from(nth) >= self.limits.reattach_max
+            || u64::from(self.state.budgets.total()) >= self.limits.recoveries_max;
+        if spent {
+            let why = "the link dropped and every re-attachment is spent";
+            return Move::row(RowId::R13, Code::NoBrowser, why);
+        }
+        match self.live.pause {
+            Pause::None | Pause::Over(_) => Move::store(Record::Decided {
+                row: RowId::R3,
+                facts: "lost=link".to_owned(),
+                action: "re-attach".to_owned(),
+                cost: Some(Cost::Reattach),
+            }),
+            Pause::Due(pace) => Move::Act(Effect::Pace(pace)),
+            Pause::Asked(_) => Move::Wait(None),
+        }
+    }
+
+    fn guarding(&self) -> Option<Move> {
+        if let Some(kind) = &self.live.dialog {
+            let why = format!("a {kind} dialog stands open in the tab");
+            return Some(Move::row(RowId::R0, Code::Dialog, why).worst_of(self));
+        }
+        let seen = self.live.look.as_ref()?;
+        if let (Some(since), Some(blocker)) = (self.live.blocked_since, seen.look.blockers.first())
+        {
+            //= spec RP1
+            let until = since + self.limits.bar_debounce_ms;
+            if self.now() < until {
+                return Some(Move::Wait(Some(until)));
+            }
+            let what = match blocker.kind {
+                BlockerKind::Challenge => "the page shows a challenge that wants a person",
+                BlockerKind::LoggedOut => "nobody is logged in",
+                BlockerKind::RateLimit => "the page says that requests are limited",
+                BlockerKind::Account => "the account wants a person's decision",
+            };
+            let why = format!("{what} ({})", blocker.mark);
+            return Some(Move::fail(Code::Blocker, why).worst_of(self));
+        }
+        self.elsewhere(&seen.look.place)
+    }
+
+    //= spec C6
+    //= spec RP8
+    fn elsewhere(&self, place: &Place) -> Option<Move> {
+        let why = match (&self.state.conversation, place) {
+            (Some(ours), Place::Conversation(shown)) if ours == shown => return None,
+            (Some(_), Place::Conversation(_)) => "the tab shows another conversation",
+            (Some(_), Place::Fresh | Place::Elsewhere) => "the tab left the conversation",
+            (Some(_), Place::Transient(_))
+            | (None, Place::Fresh | Place::Transient(_) | Place::Conversation(_)) => return None,
+            (None, Place::Elsewhere) => "the tab shows no chat",
+        };
+        Some(Move::row(RowId::R0, Code::Conversation, why).worst_of(self))
+    }
+}
+
+impl Move {
+    /// A stop says the worst that is true of the session.
+    pub(super) fn worst_of(self, session: &Session) -> Self {
+        match self {
+            Self::Stop(stop) => {
+                let outcome = session.truth(stop.outcome);
+                let standing = stop.standing || super::is_standing(outcome);
+                Self::Stop(Stop {
+                    outcome,
+                    standing,
+                    ..stop
+                })
+            }
+            Self::Wait(_) | Self::Store(_) | Self::Ask(..) | Self::Act(_) => self,
+        }
+    }
+}
+
+fn is_loss(what: &What) -> bool {
+    matches!(what, What::Lost(_))
+}

@@ -1,0 +1,201 @@
+//! An accepted plan is approved, started once, and settles.
+
+use super::{
+    Session,
+    decide::Move,
+    input::{AgentReport, Effect},
+    live::AgentLive,
+    stop_of,
+};
+use crate::{
+    fault::Code,
+    outcome::Outcome,
+    plan::Decision,
+    record::{Accepted, MayNot, PlanRow, PlanStage, Record, Stop},
+    recovery::RowId,
+};
+
+impl Session {
+    pub(super) fn executing(&self) -> Option<Move> {
+        let plan = self.state.plan.as_ref()?;
+        Some(match &plan.stage {
+            PlanStage::Accepted => self.accepted(plan),
+            PlanStage::Started { attempt, .. } => self.started(plan, *attempt),
+            PlanStage::InDoubt => {
+                let why = "it cannot be told whether the last plan ran, or how far";
+                Move::row(RowId::R11, Code::Agent, why)
+            }
+        })
+    }
+
+    fn accepted(&self, plan: &PlanRow) -> Move {
+        //= spec P8
+        if plan.accepted.decision == Decision::Blocked {
+            let why = format!("the remote is blocked: {}", plan.accepted.task);
+            return Move::Stop(stop_of(Outcome::Blocked, None, &why));
+        }
+        match self.state.may_execute() {
+            Err(refused) => self.may_not(refused),
+            Ok(accepted) => self
+                .boundary()
+                .unwrap_or_else(|| self.prepare(plan, accepted)),
+        }
+    }
+
+    //= spec K5
+    fn may_not(&self, refused: MayNot) -> Move {
+        let why = match refused {
+            MayNot::RanBefore => "the remote sent a plan whose very text was started before",
+            MayNot::EqualInDoubt => "the remote sent a plan that equals one in doubt",
+            MayNot::NoPlan | MayNot::AlreadyStarted | MayNot::NotForUs | MayNot::Stopped => {
+                "the plan must not be started"
+            }
+        };
+        Move::row(RowId::R11, Code::Agent, why)
+    }
+
+    fn prepare(&self, plan: &PlanRow, accepted: &Accepted) -> Move {
+        match &self.live.agent {
+            AgentLive::None if self.live.interrupt.is_some() => Move::Wait(None),
+            AgentLive::None => Move::Act(Effect::Prepare(Box::new(accepted.clone()))),
+            AgentLive::Prepared => Move::Act(Effect::Spawn(Box::new(accepted.clone()))),
+            AgentLive::Preparing | AgentLive::Spawning | AgentLive::Stopping { .. } => {
+                Move::Wait(None)
+            }
+            AgentLive::Ready { group, kept } => Move::store(Record::Started {
+                round: accepted.round,
+                plan: accepted.key.clone(),
+                attempt: plan.not_started + 1,
+                group: *group,
+                kept: kept.clone(),
+            }),
+            AgentLive::Running { .. } => Move::Wait(None),
+            AgentLive::Reported(report) => self.before_start(plan, report),
+        }
+    }
+
+    fn before_start(&self, plan: &PlanRow, report: &AgentReport) -> Move {
+        match report {
+            //= spec P9
+            AgentReport::AskExpired => {
+                let why = "nobody answered whether the plan may run; it stays accepted";
+                Move::Stop(stop_of(Outcome::Manual, Some(Code::Agent), why))
+            }
+            AgentReport::Unable { code, why } => Move::fail(*code, why),
+            AgentReport::NotStarted { why } => self.not_started(plan, plan.not_started + 1, why),
+            AgentReport::InDoubt { why } => self.doubt(plan, why),
+            // Taken into the live part on arrival; a settlement without a start
+            // is a fault of the agent side and proves nothing.
+            AgentReport::Prepared
+            | AgentReport::Cancelled
+            | AgentReport::Ready { .. }
+            | AgentReport::Settled { .. } => self.doubt(
+                plan,
+                "the agent reported an end before its start was stored",
+            ),
+        }
+    }
+
+    fn started(&self, plan: &PlanRow, attempt: u32) -> Move {
+        match &self.live.agent {
+            AgentLive::Reported(AgentReport::Settled { ok, receipt }) => {
+                Move::store(Record::Settled {
+                    round: plan.accepted.round,
+                    plan: plan.accepted.key.clone(),
+                    ok: *ok,
+                    receipt: receipt.clone(),
+                })
+            }
+            AgentLive::Reported(AgentReport::NotStarted { why }) => {
+                self.not_started(plan, attempt, why)
+            }
+            AgentLive::Reported(AgentReport::InDoubt { why }) => self.doubt(plan, why),
+            AgentLive::Reported(
+                AgentReport::Prepared
+                | AgentReport::Cancelled
+                | AgentReport::AskExpired
+                | AgentReport::Unable { .. }
+                | AgentReport::Ready { .. },
+            ) => self.doubt(plan, "the agent reported what cannot follow a start"),
+            AgentLive::Running { since } => {
+                let net =
+                    *since + self.limits.agent_ms + self.limits.stop_grace_ms + AGENT_SLACK_MS;
+                if self.now() < net {
+                    Move::Wait(Some(net))
+                } else {
+                    self.doubt(plan, "the agent did not end within agent_s")
+                }
+            }
+            AgentLive::Stopping { since } => {
+                let net = *since + self.limits.stop_grace_ms + AGENT_SLACK_MS;
+                if self.now() < net {
+                    Move::Wait(Some(net))
+                } else {
+                    self.doubt(
+                        plan,
+                        "the agent was asked to stop and did not say how it ended",
+                    )
+                }
+            }
+            // Started by an earlier process: whether it lives is asked of the
+            // agent side, which answers with a report.
+            AgentLive::None
+            | AgentLive::Preparing
+            | AgentLive::Prepared
+            | AgentLive::Spawning
+            | AgentLive::Ready { .. } => {
+                self.doubt(plan, "the plan was started by a process that is gone")
+            }
+        }
+    }
+
+    fn not_started(&self, plan: &PlanRow, attempt: u32, why: &str) -> Move {
+        //= spec K1
+        if plan.stage == PlanStage::Accepted
+            && u64::from(plan.not_started) >= self.limits.spawn_retries_max
+        {
+            return Move::fail(
+                Code::Agent,
+                format!("the agent could not be started: {why}"),
+            );
+        }
+        Move::store(Record::NotStarted {
+            round: plan.accepted.round,
+            plan: plan.accepted.key.clone(),
+            attempt,
+            why: why.to_owned(),
+        })
+    }
+
+    fn doubt(&self, plan: &PlanRow, why: &str) -> Move {
+        Move::store(Record::InDoubt {
+            round: plan.accepted.round,
+            plan: plan.accepted.key.clone(),
+            why: why.to_owned(),
+        })
+    }
+
+    /// The boundaries that forbid the next send or execution.
+    //= spec RP5
+    pub(super) fn boundary(&self) -> Option<Move> {
+        let run_ms = self
+            .state
+            .run_ms
+            .max(self.now().since(self.live.started_at));
+        let why = if run_ms >= self.limits.run_ms {
+            "the run time of the session is spent (run_s)"
+        } else if self.state.typed_chars >= self.limits.typed_chars_max {
+            "the characters that may be typed are spent (typed_chars_max)"
+        } else {
+            return None;
+        };
+        let stop = stop_of(Outcome::Boundary, None, why);
+        Some(Move::Stop(Stop {
+            row: Some(RowId::R14),
+            ..stop
+        }))
+    }
+}
+
+/// On top of the agent side's own limits, before its silence counts as doubt.
+const AGENT_SLACK_MS: crate::time::SpanMs = 30_000;

@@ -1,0 +1,417 @@
+//! The volatile part: what this process saw and waits for. Nothing here
+//! survives a restart, and nothing that must survive one is here.
+
+use std::collections::VecDeque;
+
+use super::input::{AgentReport, Effect, Pace};
+use crate::{
+    outcome::Signal,
+    page::{
+        Answer, Ask, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, PageCommand,
+        Reading, Refusal,
+    },
+    record::{Cost, Record, Stop},
+    reply::Verdict,
+    time::{Millis, Monotone, SpanMs},
+};
+
+#[derive(Debug)]
+pub(super) struct Live {
+    pub clock: Clock,
+    pub started_at: Millis,
+    /// The present attachment's epoch; 0 before the first.
+    pub epoch: Epoch,
+    pub attached: Option<Attachment>,
+    /// When the present attachment, or the wait for one, began.
+    pub attach_since: Millis,
+    pub lost: Option<Loss>,
+    pub look: Option<Seen>,
+    pub blocked_since: Option<Millis>,
+    pub dialog: Option<String>,
+    /// The epoch in which a complete reading was found to agree.
+    pub read_in: Option<Epoch>,
+    pub reading: Option<Reading>,
+    pub call: Option<Call>,
+    calls: u64,
+    /// What the driver refused or failed last, until it is dealt with.
+    pub trouble: Option<(Act, Trouble)>,
+    /// Our whole text stands in the composer, read back equal in this epoch.
+    pub composed: bool,
+    pub submit: Submit,
+    pub verdict: Option<Verdict>,
+    /// Copies asked for since the reply last changed.
+    pub copies: u32,
+    pub pause: Pause,
+    pub agent: AgentLive,
+    pub sent_at: VecDeque<Millis>,
+    pub intended_at: Millis,
+    pub round_since: Option<Millis>,
+    /// The RESYNC that is due has been decided and counted.
+    pub resync_paid: bool,
+    pub interrupt: Option<(Signal, Millis)>,
+    pub held_elsewhere: Option<String>,
+    pub storing: Option<Record>,
+    pub finished: Option<Stop>,
+    pub stale: u64,
+}
+
+/// A monotone clock that can also be read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Clock(Monotone, Millis);
+
+impl Clock {
+    pub fn at(&mut self, now: Millis) {
+        self.1 = self.0.at(now);
+    }
+
+    pub fn now(self) -> Millis {
+        self.1
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Seen {
+    pub at: Millis,
+    pub look: Look,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub id: CallId,
+    pub act: Act,
+    pub deadline: Millis,
+}
+
+/// Which act a call is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Act {
+    Look,
+    Read,
+    Compose,
+    Submit,
+    Clear,
+    Copy,
+    Other,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Trouble {
+    Refused(Refusal),
+    Failed(CallFailure),
+}
+
+/// The one submit of the send in flight, in this process.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Submit {
+    /// Not dispatched by this process.
+    None,
+    /// Dispatching is stored; the click comes next.
+    Due,
+    /// The click is out.
+    Out,
+    /// The click was answered; evidence is awaited.
+    Proving(Proving),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Proving {
+    pub since: Millis,
+    /// What the guard said; none where the call failed or came before us.
+    pub click: Option<Click>,
+    /// Something broke the unbroken watch that a proof of not-sent needs.
+    pub broken: bool,
+    /// Our own request was seen.
+    pub request: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pause {
+    None,
+    /// A decision to recover is stored; the pause is due.
+    Due(Pace),
+    Asked(Pace),
+    Over(Pace),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum AgentLive {
+    None,
+    Preparing,
+    Prepared,
+    Spawning,
+    Ready {
+        group: u32,
+        kept: Option<String>,
+    },
+    Running {
+        since: Millis,
+    },
+    Stopping {
+        since: Millis,
+    },
+    /// A report that must be stored next.
+    Reported(AgentReport),
+}
+
+impl Live {
+    pub fn new(now: Millis, epoch: Epoch) -> Self {
+        let mut clock = Clock::default();
+        clock.at(now);
+        Self {
+            clock,
+            started_at: now,
+            epoch,
+            attached: None,
+            attach_since: now,
+            lost: None,
+            look: None,
+            blocked_since: None,
+            dialog: None,
+            read_in: None,
+            reading: None,
+            call: None,
+            calls: 0,
+            trouble: None,
+            composed: false,
+            submit: Submit::None,
+            verdict: None,
+            copies: 0,
+            pause: Pause::None,
+            agent: AgentLive::None,
+            sent_at: VecDeque::new(),
+            intended_at: now,
+            round_since: None,
+            resync_paid: false,
+            interrupt: None,
+            held_elsewhere: None,
+            storing: None,
+            finished: None,
+            stale: 0,
+        }
+    }
+
+    /// A command in the present epoch; its answer is awaited for `limit` and
+    /// the driver's own deadline on top.
+    pub fn command(&mut self, ask: Ask, limit: SpanMs) -> PageCommand {
+        self.calls += 1;
+        let id = CallId(self.calls);
+        let act = match &ask {
+            Ask::Look => Act::Look,
+            Ask::Read => Act::Read,
+            Ask::Compose { .. } => Act::Compose,
+            Ask::Submit { .. } => Act::Submit,
+            Ask::ClearDraft { .. } => Act::Clear,
+            Ask::Copy { .. } => Act::Copy,
+            Ask::Reload | Ask::Detach => Act::Other,
+        };
+        match act {
+            Act::Submit => self.submit = Submit::Out,
+            Act::Copy => self.copies += 1,
+            Act::Look | Act::Read | Act::Compose | Act::Clear | Act::Other => {}
+        }
+        self.call = Some(Call {
+            id,
+            act,
+            deadline: self.clock.now() + limit + CALL_SLACK_MS,
+        });
+        PageCommand {
+            call: id,
+            epoch: self.epoch,
+            ask,
+        }
+    }
+
+    /// An effect was given out: what is awaited from here on.
+    pub fn acted(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Prepare(_) => self.agent = AgentLive::Preparing,
+            Effect::Spawn(_) => self.agent = AgentLive::Spawning,
+            Effect::StopAgent => {
+                self.agent = AgentLive::Stopping {
+                    since: self.clock.now(),
+                }
+            }
+            Effect::Pace(pace) => self.pause = Pause::Asked(*pace),
+            Effect::Rewatch => {
+                self.pause = Pause::None;
+                self.verdict = None;
+                self.copies = 0;
+            }
+            Effect::Reattach => {
+                self.pause = Pause::None;
+                self.lost = None;
+                self.attach_since = self.clock.now();
+            }
+            Effect::Append(_)
+            | Effect::Page(_)
+            | Effect::Watch { .. }
+            | Effect::Unwatch
+            | Effect::LetGo
+            | Effect::Finish(_) => {}
+        }
+    }
+
+    pub fn intended(&mut self) {
+        self.intended_at = self.clock.now();
+        self.composed = false;
+        self.submit = Submit::None;
+        self.verdict = None;
+        self.copies = 0;
+        self.trouble = None;
+        self.resync_paid = false;
+    }
+
+    pub fn dispatched(&mut self) {
+        self.submit = Submit::Due;
+        self.composed = false;
+        self.sent_at.push_back(self.clock.now());
+        if self.sent_at.len() > SENT_KEPT {
+            self.sent_at.pop_front();
+        }
+        self.round_since.get_or_insert(self.clock.now());
+    }
+
+    /// A submit is proven not to have left: what may pass by itself is forgotten,
+    /// so that the next attempt can be made.
+    //= spec S6
+    pub fn not_sent(&mut self) {
+        self.submit = Submit::None;
+        let passing = matches!(
+            self.trouble,
+            Some((
+                Act::Submit,
+                Trouble::Refused(
+                    Refusal::Busy
+                        | Refusal::NoSend
+                        | Refusal::Covered { .. }
+                        | Refusal::ReadBack { .. }
+                        | Refusal::Stale
+                )
+            ))
+        );
+        if passing {
+            self.trouble = None;
+        }
+    }
+
+    pub fn judged(&mut self) {
+        self.submit = Submit::None;
+        self.verdict = None;
+        self.copies = 0;
+        self.composed = false;
+    }
+
+    /// A decision to recover is stored: its pause, if any, is due.
+    pub fn decided(&mut self, cost: Option<Cost>, pause: Pause) {
+        self.pause = pause;
+        if cost == Some(Cost::Resync) {
+            self.resync_paid = true;
+        }
+    }
+
+    /// A new attachment: everything seen before it is of an older epoch.
+    pub fn attach(&mut self, epoch: Epoch, attachment: Attachment) {
+        self.epoch = epoch;
+        self.attached = Some(attachment);
+        self.attach_since = self.clock.now();
+        self.lost = None;
+        self.fresh_page();
+    }
+
+    pub fn lose(&mut self, loss: Loss) {
+        self.attached = None;
+        self.attach_since = self.clock.now();
+        self.lost = Some(loss);
+        self.fresh_page();
+    }
+
+    fn fresh_page(&mut self) {
+        self.look = None;
+        self.blocked_since = None;
+        self.dialog = None;
+        self.reading = None;
+        self.read_in = None;
+        self.composed = false;
+        if let Some(call) = self.call.take() {
+            self.fail(call.act, CallFailure::Lost);
+        }
+        match &mut self.submit {
+            Submit::None | Submit::Due => {}
+            Submit::Out => self.prove(None),
+            Submit::Proving(proving) => proving.broken = true,
+        }
+        self.verdict = None;
+        self.copies = 0;
+    }
+
+    /// The click was answered, or is lost: evidence is awaited from here on.
+    pub fn prove(&mut self, click: Option<Click>) {
+        let broken = click.is_none();
+        let since = self.clock.now();
+        let request = matches!(&self.submit, Submit::Proving(before) if before.request);
+        self.submit = Submit::Proving(Proving {
+            since,
+            click,
+            broken,
+            request,
+        });
+    }
+
+    pub fn fail(&mut self, act: Act, failure: CallFailure) {
+        match act {
+            Act::Submit => self.prove(None),
+            Act::Compose => self.trouble = Some((act, Trouble::Failed(failure))),
+            Act::Look | Act::Read | Act::Clear | Act::Copy | Act::Other => {}
+        }
+    }
+
+    pub fn answer(&mut self, act: Act, answer: Answer) {
+        match answer {
+            Answer::Read(reading) => self.reading = Some(reading),
+            Answer::Composed(_) => self.composed = true,
+            Answer::Submitted(click) => self.prove(Some(click)),
+            Answer::Refused(refusal) => self.refused(act, refusal),
+            Answer::Failed(failure) => self.fail(act, failure),
+            Answer::Done | Answer::Copied { .. } => {
+                if act == Act::Clear {
+                    self.composed = false;
+                    self.trouble = None;
+                }
+            }
+        }
+    }
+
+    /// The agent side reports. While it is being stopped, steps forward are past.
+    pub fn reported(&mut self, report: AgentReport) {
+        let stopping = matches!(self.agent, AgentLive::Stopping { .. });
+        match report {
+            AgentReport::Cancelled => self.agent = AgentLive::None,
+            AgentReport::Prepared | AgentReport::Ready { .. } if stopping => {}
+            AgentReport::Prepared => self.agent = AgentLive::Prepared,
+            AgentReport::Ready { group, kept } => self.agent = AgentLive::Ready { group, kept },
+            AgentReport::AskExpired
+            | AgentReport::Unable { .. }
+            | AgentReport::NotStarted { .. }
+            | AgentReport::Settled { .. }
+            | AgentReport::InDoubt { .. } => self.agent = AgentLive::Reported(report),
+        }
+    }
+
+    fn refused(&mut self, act: Act, refusal: Refusal) {
+        match act {
+            Act::Compose => self.trouble = Some((act, Trouble::Refused(refusal))),
+            Act::Submit => {
+                self.trouble = Some((act, Trouble::Refused(refusal)));
+                self.prove(None);
+            }
+            Act::Clear => self.composed = false,
+            Act::Look | Act::Read | Act::Copy | Act::Other => {}
+        }
+    }
+}
+
+/// On top of the driver's own deadline, before an answer counts as lost.
+pub(super) const CALL_SLACK_MS: SpanMs = 3_000;
+
+/// Sends whose times are kept: the greatest hourly limit there can be.
+const SENT_KEPT: usize = 1_000;

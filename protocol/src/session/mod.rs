@@ -1,0 +1,246 @@
+//! The session machine: one input at a time, effects out, nothing waited for.
+//!
+//! Three rules hold everywhere. *Store before act*: an act that changes the
+//! page or starts a plan follows its stored record, because the machine decides
+//! from the folded [`State`] alone and a record reaches that only when stored.
+//! *Unknown is sent*: a submit is decided in one place, which asks
+//! [`SendState::may_send`](crate::send::SendState::may_send). *Stale is
+//! dropped*: what an older epoch says changes a counter and nothing else.
+//!
+//! [`Session::handle`] takes what happened, [`Session::poll_effect`] gives what
+//! is to be done, [`Session::next_wake`] tells when to call again at the latest.
+
+mod decide;
+mod discover;
+mod execute;
+mod input;
+mod judge;
+mod live;
+mod owe;
+mod phase;
+mod submit;
+mod wait;
+
+pub use decide::Move;
+pub use input::{AgentReport, Effect, Input, Pace};
+pub use phase::Phase;
+
+use std::collections::VecDeque;
+
+use crate::{
+    fault::Code,
+    limits::Limits,
+    outcome::Outcome,
+    record::{Entry, Record, State, Stop},
+    send::SendState,
+    time::Millis,
+};
+use live::Live;
+
+/// The machine of one session in one process.
+#[derive(Debug)]
+pub struct Session {
+    state: State,
+    live: Live,
+    limits: Limits,
+    outbox: VecDeque<Effect>,
+    wake: Option<Millis>,
+}
+
+impl Session {
+    /// A machine that goes on from `state`, which must hold an opened session.
+    pub fn new(now: Millis, state: State, limits: Limits) -> Self {
+        let mut session = Self {
+            live: Live::new(now, state.epoch),
+            state,
+            limits,
+            outbox: VecDeque::new(),
+            wake: None,
+        };
+        session.run();
+        session
+    }
+
+    /// Takes one input. Effects may follow from [`Session::poll_effect`].
+    pub fn handle(&mut self, now: Millis, input: Input) {
+        self.live.clock.at(now);
+        self.take(input);
+        self.run();
+    }
+
+    /// The next thing to do, in the order in which it must be done.
+    pub fn poll_effect(&mut self) -> Option<Effect> {
+        self.outbox.pop_front()
+    }
+
+    /// When to call [`Session::handle`] with a tick at the latest.
+    pub fn next_wake(&self) -> Option<Millis> {
+        self.wake
+    }
+
+    /// Everything durable that is true.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Where the machine stands.
+    pub fn phase(&self) -> Phase {
+        phase::of(&self.state, &self.live)
+    }
+
+    /// The stop that ended this run, once it is stored.
+    pub fn finished(&self) -> Option<&Stop> {
+        self.live.finished.as_ref()
+    }
+
+    /// How many observations of an older epoch were dropped.
+    pub fn stale(&self) -> u64 {
+        self.live.stale
+    }
+
+    fn now(&self) -> Millis {
+        self.live.clock.now()
+    }
+
+    fn run(&mut self) {
+        // Each turn of the loop stores a record, makes a call or ends; the
+        // bound only guards against a fault of ours.
+        for _ in 0..MOVES_MAX {
+            if self.live.finished.is_some() || self.live.storing.is_some() {
+                self.wake = None;
+                return;
+            }
+            match self.decide() {
+                Move::Wait(until) => {
+                    self.wake = until;
+                    return;
+                }
+                next @ (Move::Store(_) | Move::Stop(_) | Move::Ask(..) | Move::Act(_)) => {
+                    self.make(next);
+                }
+            }
+        }
+        let stop = stop_of(Outcome::Defect, None, "the machine made moves without end");
+        self.make(Move::Stop(stop));
+    }
+
+    fn make(&mut self, next: Move) {
+        match next {
+            Move::Wait(_) => {}
+            Move::Store(record) => self.store(*record),
+            Move::Stop(stop) => self.store(Record::Stopped(stop)),
+            Move::Ask(ask, limit) => {
+                let command = self.live.command(ask, limit);
+                self.outbox.push_back(Effect::Page(command));
+            }
+            Move::Act(effect) => {
+                self.live.acted(&effect);
+                self.outbox.push_back(effect);
+            }
+        }
+    }
+
+    fn store(&mut self, record: Record) {
+        self.live.storing = Some(record.clone());
+        self.outbox.push_back(Effect::Append(Box::new(record)));
+    }
+
+    fn stored(&mut self, entry: &Entry) {
+        let offered = self.live.storing.take();
+        debug_assert!(
+            offered.as_ref() == Some(&entry.record),
+            "another record was stored"
+        );
+        if let Err(error) = self.state.apply(entry) {
+            self.give_up(stop_of(Outcome::Defect, None, &error.to_string()));
+            return;
+        }
+        self.after(&entry.record);
+    }
+
+    /// What follows in the volatile part once a record is stored.
+    fn after(&mut self, record: &Record) {
+        match record {
+            Record::Stopped(stop) => self.give_up(stop.clone()),
+            Record::Dispatching { send, .. } => {
+                if let Some(row) = self.state.send(*send) {
+                    self.outbox.push_back(Effect::Watch {
+                        send: *send,
+                        text: row.intent.text.clone(),
+                        anchor: row.intent.anchor.clone(),
+                    });
+                }
+                self.live.dispatched();
+            }
+            Record::Judged { .. } => {
+                self.outbox.push_back(Effect::Unwatch);
+                self.live.judged();
+            }
+            Record::Started { .. } => {
+                self.live.agent = live::AgentLive::Running { since: self.now() };
+                self.outbox.push_back(Effect::LetGo);
+            }
+            Record::NotStarted { .. } | Record::Settled { .. } | Record::InDoubt { .. } => {
+                self.live.agent = live::AgentLive::None;
+            }
+            Record::Read { epoch, .. } => self.live.read_in = Some(*epoch),
+            Record::Decided { cost, .. } => {
+                let pause = self.pause_for(*cost);
+                self.live.decided(*cost, pause);
+            }
+            Record::Intent(_) => self.live.intended(),
+            Record::Outcome {
+                state: SendState::NotSent,
+                ..
+            } => self.live.not_sent(),
+            Record::Opened(_)
+            | Record::Resumed { .. }
+            | Record::Attached { .. }
+            | Record::Bound { .. }
+            | Record::Outcome { .. }
+            | Record::Lifted { .. } => {}
+        }
+    }
+
+    fn give_up(&mut self, stop: Stop) {
+        self.live.finished = Some(stop.clone());
+        self.outbox.push_back(Effect::Finish(stop));
+    }
+}
+
+/// More moves than any input can need.
+const MOVES_MAX: usize = 64;
+
+/// A stop with the rest of its fields at rest.
+pub(crate) fn stop_of(outcome: Outcome, code: Option<Code>, why: &str) -> Stop {
+    Stop {
+        outcome,
+        code,
+        row: None,
+        why: why.to_owned(),
+        standing: is_standing(outcome),
+        interrupted: false,
+    }
+}
+
+/// Which ends every start meets again until a person lifts them.
+//= spec RP7
+const fn is_standing(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Blocked
+        | Outcome::Manual
+        | Outcome::Unknown
+        | Outcome::Stopped
+        | Outcome::Boundary
+        | Outcome::Violation
+        | Outcome::Defect => true,
+        Outcome::Done
+        | Outcome::Locked
+        | Outcome::Interrupted
+        | Outcome::Usage
+        | Outcome::Environment => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+//! One message on its way: composed, dispatched, clicked once, proven.
+
+use super::{
+    Session,
+    decide::Move,
+    live::{Act, Proving, Submit, Trouble},
+};
+use crate::{
+    fault::Code,
+    page::{Ask, Click, Refusal},
+    record::{Record, SendRow},
+    recovery::RowId,
+    send::{Located, SendEvidence, SendState, locate},
+};
+
+impl Session {
+    pub(super) fn submitting(&self) -> Option<Move> {
+        let row = self.state.in_flight()?;
+        match row.state() {
+            SendState::Sent => None,
+            //= spec S6
+            state if state.may_send() => Some(self.composing(row)),
+            SendState::NotSent | SendState::Unknown => match &self.live.submit {
+                Submit::Due => Some(self.click(row)),
+                Submit::Out => Some(Move::Wait(None)),
+                Submit::Proving(proving) => self.proving(row, proving),
+                Submit::None => self.found_dispatched(row),
+            },
+        }
+    }
+
+    fn composing(&self, row: &SendRow) -> Move {
+        if let Some((act, trouble)) = &self.live.trouble {
+            return self.troubled(row, *act, trouble);
+        }
+        if u64::from(row.attempts) >= self.limits.send_attempts_max {
+            return self.not_sent(Code::Submit, "every attempt was stopped before it left");
+        }
+        if self.live.composed {
+            return Move::store(Record::Dispatching {
+                send: row.intent.send,
+                attempt: row.attempts + 1,
+            });
+        }
+        if let Some(wait) = self.busy() {
+            return wait;
+        }
+        let ask = Ask::Compose {
+            text: row.intent.text.clone(),
+            anchor: row.intent.anchor.clone(),
+            ours: self.state.drafts(),
+        };
+        Move::Ask(ask, self.limits.compose_ms)
+    }
+
+    /// Something else is being generated: nothing of ours is in flight, so it is
+    /// waited for, and not for ever.
+    fn busy(&self) -> Option<Move> {
+        let idle = self
+            .live
+            .look
+            .as_ref()
+            .is_some_and(|seen| seen.look.is_idle());
+        let until = self.live.intended_at + self.limits.settle_ms;
+        match (idle, self.now() < until) {
+            (true, _) => None,
+            (false, true) => Some(Move::Wait(Some(until))),
+            (false, false) => {
+                Some(self.not_sent(Code::Submit, "the page did not become idle in time"))
+            }
+        }
+    }
+
+    /// The only place that submits. The record before it was stored by asking
+    /// `may_send()`, and the driver checks anchor and text once more.
+    //= spec S2
+    //= spec S8
+    fn click(&self, row: &SendRow) -> Move {
+        let ask = Ask::Submit {
+            text: row.intent.text.clone(),
+            anchor: row.intent.anchor.clone(),
+        };
+        Move::Ask(ask, self.limits.submit_ms)
+    }
+
+    /// What the driver said before anything could have left.
+    fn troubled(&self, row: &SendRow, act: Act, trouble: &Trouble) -> Move {
+        let refusal = match trouble {
+            Trouble::Failed(failure) => {
+                let why = format!("the message could not be typed: {failure:?}");
+                return self.not_sent(Code::Compose, &why);
+            }
+            Trouble::Refused(refusal) => refusal,
+        };
+        let (code, why) = match refusal {
+            Refusal::AlreadyThere { turn } => {
+                let evidence = SendEvidence::OwnTurn { turn: turn.clone() };
+                return self.outcome(SendState::Sent, evidence);
+            }
+            Refusal::ForeignDraft { chars } => (
+                Code::Draft,
+                format!("somebody else's draft of {chars} characters stands in the composer"),
+            ),
+            Refusal::AnchorMoved { .. } => (
+                Code::Interference,
+                "another turn came into the conversation".to_owned(),
+            ),
+            Refusal::OtherPlace { .. } => (
+                Code::Conversation,
+                "the tab shows another conversation".to_owned(),
+            ),
+            Refusal::ReadBack { wanted, got, line } => (
+                Code::Compose,
+                format!("the composer kept {got} of {wanted} characters (differs at line {line})"),
+            ),
+            Refusal::TooLong { max } => (
+                Code::Compose,
+                format!("the text is over the composer's limit of {max} characters"),
+            ),
+            Refusal::BecameAttachment => (
+                Code::Compose,
+                "the page turned the text into an attachment".to_owned(),
+            ),
+            Refusal::NoComposer => (Code::Layout, "the page has no visible composer".to_owned()),
+            Refusal::NoSend => (
+                Code::Submit,
+                "the send control is missing or disabled".to_owned(),
+            ),
+            Refusal::Covered { by } => {
+                (Code::Submit, format!("the send control is covered by {by}"))
+            }
+            Refusal::Busy => (Code::Submit, "the page is generating".to_owned()),
+            Refusal::Blocked => (Code::Blocker, "the page shows a blocker".to_owned()),
+            Refusal::Layout { missing } => (
+                Code::Layout,
+                format!("needed marks are missing: {}", missing.join(", ")),
+            ),
+            Refusal::NoCopy | Refusal::Stale => (
+                Code::Submit,
+                format!("the driver refused {act:?} as {refusal:?}"),
+            ),
+        };
+        let _ = row;
+        self.not_sent(code, &why)
+    }
+
+    /// The end of a send that provably did not leave: our draft is cleared.
+    //= spec S9
+    fn not_sent(&self, code: Code, why: &str) -> Move {
+        if self.live.composed {
+            return Move::Ask(
+                Ask::ClearDraft {
+                    ours: self.state.drafts(),
+                },
+                self.limits.call_ms,
+            );
+        }
+        Move::fail(code, why)
+    }
+
+    fn proving(&self, row: &SendRow, proving: &Proving) -> Option<Move> {
+        if let Some(found) = self.own_turn(row) {
+            return Some(found);
+        }
+        if proving.request {
+            return Some(self.outcome(SendState::Sent, SendEvidence::OwnRequest));
+        }
+        if row.outcome.is_some() {
+            // Recorded unknown: from here on the reply's wait carries it.
+            return None;
+        }
+        if let Some((Act::Submit, Trouble::Refused(refusal))) = &self.live.trouble {
+            return Some(self.refused_before_click(refusal));
+        }
+        if let Some(Click::Stopped { hit }) = &proving.click {
+            let evidence = SendEvidence::GuardStopped { hit: hit.clone() };
+            return Some(self.outcome(SendState::NotSent, evidence));
+        }
+        let until = proving.since + self.limits.settle_ms;
+        if self.now() < until {
+            return Some(Move::Wait(Some(until)));
+        }
+        Some(if self.composer_kept(row, proving) {
+            self.outcome(SendState::NotSent, SendEvidence::ComposerKeptText)
+        } else {
+            self.outcome(SendState::Unknown, SendEvidence::Nothing)
+        })
+    }
+
+    fn refused_before_click(&self, refusal: &Refusal) -> Move {
+        match refusal {
+            Refusal::AlreadyThere { turn } => self.outcome(
+                SendState::Sent,
+                SendEvidence::OwnTurn { turn: turn.clone() },
+            ),
+            Refusal::Stale
+            | Refusal::ForeignDraft { .. }
+            | Refusal::AnchorMoved { .. }
+            | Refusal::OtherPlace { .. }
+            | Refusal::Busy
+            | Refusal::NoComposer
+            | Refusal::ReadBack { .. }
+            | Refusal::TooLong { .. }
+            | Refusal::BecameAttachment
+            | Refusal::NoSend
+            | Refusal::Covered { .. }
+            | Refusal::NoCopy
+            | Refusal::Blocked
+            | Refusal::Layout { .. } => {
+                let why = format!("{refusal:?}");
+                self.outcome(SendState::NotSent, SendEvidence::RefusedBeforeClick { why })
+            }
+        }
+    }
+
+    /// A send dispatched by an earlier process, or whose click is lost: it is
+    /// looked for and never clicked again.
+    //= spec S5
+    //= spec W13
+    fn found_dispatched(&self, row: &SendRow) -> Option<Move> {
+        if let Some(found) = self.own_turn(row) {
+            return Some(found);
+        }
+        if row.outcome.is_some() {
+            return None;
+        }
+        let until = self.live.attach_since + self.limits.settle_ms;
+        Some(if self.now() < until {
+            Move::Wait(Some(until))
+        } else {
+            self.outcome(SendState::Unknown, SendEvidence::Nothing)
+        })
+    }
+
+    /// Our own whole text right after the anchor, in the newest look.
+    //= spec S3
+    fn own_turn(&self, row: &SendRow) -> Option<Move> {
+        let look = &self.live.look.as_ref()?.look;
+        let from_top = look.tail.len() as u64 == u64::from(look.turns_shown);
+        match locate(
+            &look.tail,
+            from_top,
+            &row.intent.anchor,
+            row.intent.text.as_str(),
+        ) {
+            Located::Ours { turn, .. } => {
+                Some(self.outcome(SendState::Sent, SendEvidence::OwnTurn { turn }))
+            }
+            Located::Foreign { .. } if row.outcome.is_none() => {
+                Some(self.outcome(SendState::Unknown, SendEvidence::Nothing))
+            }
+            Located::Foreign { .. } => {
+                let why = "something else stands where our message belongs";
+                Some(Move::row(RowId::R10, Code::Interference, why).worst_of(self))
+            }
+            Located::AnchorLast | Located::AnchorUnseen => None,
+        }
+    }
+
+    /// The one proof of not-sent that time takes part in, and never alone: the
+    /// click returned, nothing left, and our whole text still stands there,
+    /// watched without a break. A draft longer than what a look carries cannot
+    /// be proven whole and stays unknown **(ours)**.
+    //= spec S4
+    fn composer_kept(&self, row: &SendRow, proving: &Proving) -> bool {
+        let Some(seen) = &self.live.look else {
+            return false;
+        };
+        let draft = &seen.look.composer.draft;
+        let text = row.intent.text.as_str();
+        let returned = match proving.click {
+            Some(Click::Passed | Click::Silent) => true,
+            Some(Click::Stopped { .. }) | None => false,
+        };
+        returned
+            && !proving.broken
+            && !proving.request
+            && self.now().since(seen.at) <= crate::limits::COVERAGE_GAP_MS
+            && draft.head.chars() as u64 == u64::from(draft.chars)
+            && draft.head.as_str() == text
+    }
+
+    pub(super) fn outcome(&self, state: SendState, evidence: SendEvidence) -> Move {
+        match self.state.in_flight() {
+            Some(row) => Move::store(Record::Outcome {
+                send: row.intent.send,
+                state,
+                evidence,
+            }),
+            None => Move::Wait(None),
+        }
+    }
+}
