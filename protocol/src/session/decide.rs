@@ -90,7 +90,9 @@ impl Session {
             Input::Stored(entry) => self.stored(&entry),
             //= spec J1
             Input::NotStored(error) => {
-                self.live.storing = None;
+                if self.live.storing.take().is_none() {
+                    return;
+                }
                 let worst = self.truth(Outcome::Environment);
                 let stop = stop_of(worst, Some(Code::Journal), &error.to_string());
                 self.give_up(Stop {
@@ -98,7 +100,11 @@ impl Session {
                     ..stop
                 });
             }
-            Input::Agent(report) => self.live.reported(report),
+            Input::Agent(report) => {
+                if self.state.plan.is_some() {
+                    self.live.reported(report);
+                }
+            }
             Input::Paced => {
                 if let Pause::Asked(pace) = self.live.pause {
                     self.live.pause = Pause::Over(pace);
@@ -109,8 +115,12 @@ impl Session {
                 self.live.interrupt.get_or_insert((signal, now));
             }
             Input::HeldElsewhere(by) => {
-                self.live.storing = None;
-                self.live.held_elsewhere = Some(by);
+                let claims = self.live.storing.take_if(|record| {
+                    matches!(record, Record::Attached { .. } | Record::Bound { .. })
+                });
+                if claims.is_some() {
+                    self.live.held_elsewhere = Some(by);
+                }
             }
         }
     }
@@ -190,11 +200,12 @@ impl Session {
     /// The next move.
     pub(super) fn decide(&self) -> Move {
         self.ending()
-            .or_else(|| self.executing())
+            .or_else(|| self.holding())
             .or_else(|| self.answering())
             .or_else(|| self.attaching())
             .or_else(|| self.guarding())
             .or_else(|| self.discovering())
+            .or_else(|| self.starting())
             .or_else(|| self.submitting())
             .or_else(|| self.waiting())
             .unwrap_or_else(|| self.owing())
@@ -206,15 +217,15 @@ impl Session {
             .state
             .in_flight()
             .is_some_and(|row| row.state() == SendState::Unknown);
-        let doubt = self
+        let ran = self
             .state
             .plan
             .as_ref()
-            .is_some_and(|plan| plan.stage == PlanStage::InDoubt);
+            .is_some_and(|plan| plan.stage != PlanStage::Accepted);
         let all = [
             Some(outcome),
             unknown.then_some(Outcome::Unknown),
-            doubt.then_some(Outcome::Manual),
+            ran.then_some(Outcome::Manual),
         ];
         Outcome::worst(all.into_iter().flatten()).unwrap_or(outcome)
     }
@@ -264,7 +275,12 @@ impl Session {
         if open && self.now() < until && self.live.attached.is_some() {
             return None;
         }
-        if self.live.composed && self.live.attached.is_some() && self.now() < until {
+        let unsent = self.live.draft
+            && self
+                .state
+                .in_flight()
+                .is_some_and(|row| row.state() == SendState::NotSent);
+        if unsent && self.live.attached.is_some() && self.now() < until {
             return Some(match &self.live.call {
                 Some(call) => Move::Wait(Some(call.deadline.min(until))),
                 None => Move::Ask(

@@ -16,16 +16,33 @@ use crate::{
 };
 
 impl Session {
-    pub(super) fn executing(&self) -> Option<Move> {
+    /// A plan that is being decided on, spawned or carried out holds everything
+    /// else: nothing is sent meanwhile, and page faults wait.
+    //= spec W12
+    pub(super) fn holding(&self) -> Option<Move> {
         let plan = self.state.plan.as_ref()?;
-        Some(match &plan.stage {
-            PlanStage::Accepted => self.accepted(plan),
-            PlanStage::Started { attempt, .. } => self.started(plan, *attempt),
+        match &plan.stage {
+            PlanStage::Accepted => match &self.live.agent {
+                AgentLive::None | AgentLive::Prepared => None,
+                AgentLive::Preparing | AgentLive::Spawning | AgentLive::Stopping { .. } => {
+                    Some(Move::Wait(None))
+                }
+                AgentLive::Ready { .. } | AgentLive::Running { .. } | AgentLive::Reported(_) => {
+                    Some(self.accepted(plan))
+                }
+            },
+            PlanStage::Started { attempt, .. } => Some(self.started(plan, *attempt)),
             PlanStage::InDoubt => {
                 let why = "it cannot be told whether the last plan ran, or how far";
-                Move::row(RowId::R11, Code::Agent, why)
+                Some(Move::row(RowId::R11, Code::Agent, why))
             }
-        })
+        }
+    }
+
+    /// An accepted plan is started only while the page is here and agrees.
+    pub(super) fn starting(&self) -> Option<Move> {
+        let plan = self.state.plan.as_ref()?;
+        (plan.stage == PlanStage::Accepted).then(|| self.accepted(plan))
     }
 
     fn accepted(&self, plan: &PlanRow) -> Move {

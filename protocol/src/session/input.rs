@@ -31,7 +31,8 @@ pub enum Input {
     Paced,
     /// A signal or the stop file: end at the next safe point.
     Interrupt(Signal),
-    /// Something this session needs is held by another relay.
+    /// In place of [`Input::Stored`] for an attachment or a binding: the tab or
+    /// the conversation is held by another relay, whose name this is.
     //= spec L1
     HeldElsewhere(String),
 }

@@ -12,6 +12,7 @@ use crate::{
     },
     record::{Cost, Record, Stop},
     reply::Verdict,
+    send::SendKind,
     time::{Millis, Monotone, SpanMs},
 };
 
@@ -37,6 +38,8 @@ pub(super) struct Live {
     pub trouble: Option<(Act, Trouble)>,
     /// Our whole text stands in the composer, read back equal in this epoch.
     pub composed: bool,
+    /// A draft of ours may stand in the composer.
+    pub draft: bool,
     pub submit: Submit,
     pub verdict: Option<Verdict>,
     /// Copies asked for since the reply last changed.
@@ -173,6 +176,7 @@ impl Live {
             calls: 0,
             trouble: None,
             composed: false,
+            draft: false,
             submit: Submit::None,
             verdict: None,
             copies: 0,
@@ -246,12 +250,16 @@ impl Live {
             | Effect::Page(_)
             | Effect::Watch { .. }
             | Effect::Unwatch
-            | Effect::LetGo
-            | Effect::Finish(_) => {}
+            | Effect::LetGo => {}
+            Effect::Finish(stop) => self.finished = Some(stop.clone()),
         }
     }
 
-    pub fn intended(&mut self) {
+    pub fn intended(&mut self, message: SendKind) {
+        //= spec RP5
+        if message != SendKind::Repair {
+            self.round_since = None;
+        }
         self.intended_at = self.clock.now();
         self.composed = false;
         self.submit = Submit::None;
@@ -295,6 +303,7 @@ impl Live {
     }
 
     pub fn judged(&mut self) {
+        self.draft = false;
         self.submit = Submit::None;
         self.verdict = None;
         self.copies = 0;
@@ -322,6 +331,7 @@ impl Live {
         self.attached = None;
         self.attach_since = self.clock.now();
         self.lost = Some(loss);
+        self.pause = Pause::None;
         self.fresh_page();
     }
 
@@ -360,7 +370,10 @@ impl Live {
     pub fn fail(&mut self, act: Act, failure: CallFailure) {
         match act {
             Act::Submit => self.prove(None),
-            Act::Compose => self.trouble = Some((act, Trouble::Failed(failure))),
+            Act::Compose => {
+                self.draft = true;
+                self.trouble = Some((act, Trouble::Failed(failure)));
+            }
             Act::Look | Act::Read | Act::Clear | Act::Copy | Act::Other => {}
         }
     }
@@ -368,13 +381,17 @@ impl Live {
     pub fn answer(&mut self, act: Act, answer: Answer) {
         match answer {
             Answer::Read(reading) => self.reading = Some(reading),
-            Answer::Composed(_) => self.composed = true,
+            Answer::Composed(_) => {
+                self.composed = true;
+                self.draft = true;
+            }
             Answer::Submitted(click) => self.prove(Some(click)),
             Answer::Refused(refusal) => self.refused(act, refusal),
             Answer::Failed(failure) => self.fail(act, failure),
             Answer::Done | Answer::Copied { .. } => {
                 if act == Act::Clear {
                     self.composed = false;
+                    self.draft = false;
                     self.trouble = None;
                 }
             }
@@ -399,12 +416,22 @@ impl Live {
 
     fn refused(&mut self, act: Act, refusal: Refusal) {
         match act {
-            Act::Compose => self.trouble = Some((act, Trouble::Refused(refusal))),
+            Act::Compose => {
+                // The text may stand there, whole or in part.
+                self.draft |= matches!(
+                    refusal,
+                    Refusal::ReadBack { .. } | Refusal::TooLong { .. } | Refusal::BecameAttachment
+                );
+                self.trouble = Some((act, Trouble::Refused(refusal)));
+            }
             Act::Submit => {
                 self.trouble = Some((act, Trouble::Refused(refusal)));
                 self.prove(None);
             }
-            Act::Clear => self.composed = false,
+            Act::Clear => {
+                self.composed = false;
+                self.draft = false;
+            }
             Act::Look | Act::Read | Act::Copy | Act::Other => {}
         }
     }

@@ -188,7 +188,7 @@ impl Session {
                 let pause = self.pause_for(*cost);
                 self.live.decided(*cost, pause);
             }
-            Record::Intent(_) => self.live.intended(),
+            Record::Intent(intent) => self.live.intended(intent.message),
             Record::Outcome {
                 state: SendState::NotSent,
                 ..

@@ -147,7 +147,7 @@ impl Session {
     /// The end of a send that provably did not leave: our draft is cleared.
     //= spec S9
     fn not_sent(&self, code: Code, why: &str) -> Move {
-        if self.live.composed {
+        if self.live.draft {
             return Move::Ask(
                 Ask::ClearDraft {
                     ours: self.state.drafts(),

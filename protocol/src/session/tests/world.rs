@@ -1,0 +1,542 @@
+//! A page, a remote, an agent and a journal, all in memory; each answers what
+//! the machine asks, and a test bends one of them.
+
+use crate::{
+    id::{Digest, Sid},
+    limits::Limits,
+    message::{self, Head, Objective, Offer},
+    outcome::Signal,
+    page::{
+        Anchor, Answer, Ask, AttachCause, Attachment, Click, Composed, Composer, Control,
+        ConversationId, Draft, Epoch, Look, Observation, PageCommand, Place, Reading, Refusal,
+        Role, TargetId, Turn, TurnId, TurnKey, What,
+    },
+    record::{Entry, Journal, MemoryJournal, Opened, Owner, Record, State, Stop, fold},
+    reply::{Captured, EndWitness, Source, Verdict},
+    session::{AgentReport, Effect, Input, Session},
+    text::Private,
+    time::{Millis, WallMs},
+    wire,
+};
+
+pub const SID: &str = "9f83a7c1d42e650b";
+pub const REQUEST: &str = "修复 calc.sh";
+
+/// What the agent does with a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentDoes {
+    Settle,
+    Fail,
+    Doubt,
+    NeverStart,
+    LetAskExpire,
+    Hang,
+}
+
+/// What the page does with the next click.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClickDoes {
+    Send,
+    /// Swallowed: the draft stays.
+    Nothing,
+    /// The guard stops it.
+    Stop,
+    /// Sent, and the driver hears nothing.
+    SendSilently,
+    /// Refused before the click.
+    Refuse,
+}
+
+pub struct World {
+    pub session: Session,
+    pub journal: MemoryJournal,
+    owner: Owner,
+    pub now: Millis,
+    pub epoch: Epoch,
+    pub thread: Vec<Turn>,
+    pub draft: String,
+    pub place: Place,
+    /// Answers of the remote, oldest first; when spent it says nothing.
+    pub remote: Vec<Box<dyn Fn(&Head) -> String>>,
+    pub agent: AgentDoes,
+    pub clicks: Vec<ClickDoes>,
+    pub refuse_compose: Option<Refusal>,
+    pub effects: Vec<String>,
+    /// Records are stored at once; off, a test stores them itself.
+    pub storing: bool,
+    /// Effects whose name begins so are given out and not carried out.
+    pub hold: Option<&'static str>,
+    pub stop: Option<Stop>,
+    watched: Option<crate::id::SendId>,
+    pub executed: Vec<String>,
+    turns: u32,
+}
+
+pub fn opened() -> Opened {
+    let sid = Sid::parse(SID).unwrap();
+    Opened {
+        schema: crate::record::SCHEMA_VERSION,
+        offer: Offer::standard(sid, wire::tag(REQUEST), Objective::default()),
+        request: Private::from(REQUEST),
+        chat: "http://chat".into(),
+        workspace: "/ws".into(),
+        agent: "shell".into(),
+        limits: Limits::default(),
+    }
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(Limits::default())
+    }
+
+    pub fn with(limits: Limits) -> Self {
+        let mut journal = MemoryJournal::default();
+        let owner = journal.claim().unwrap();
+        let record = Record::Opened(Box::new(Opened {
+            limits: limits.clone(),
+            ..opened()
+        }));
+        let entry = journal
+            .append(owner, crate::record::Seq(0), WallMs(0), 0, &record)
+            .unwrap();
+        let mut state = State::default();
+        state.apply(&entry).unwrap();
+        Self {
+            session: Session::new(Millis(1_000), state, limits),
+            journal,
+            owner,
+            now: Millis(1_000),
+            epoch: Epoch(0),
+            thread: Vec::new(),
+            draft: String::new(),
+            place: Place::Fresh,
+            remote: vec![Box::new(ack)],
+            agent: AgentDoes::Settle,
+            clicks: Vec::new(),
+            refuse_compose: None,
+            effects: Vec::new(),
+            storing: true,
+            hold: None,
+            stop: None,
+            watched: None,
+            executed: Vec::new(),
+            turns: 0,
+        }
+    }
+
+    /// A world whose remote acknowledges and then answers with these.
+    pub fn answering(answers: impl IntoIterator<Item = Box<dyn Fn(&Head) -> String>>) -> Self {
+        let mut world = Self::new();
+        world.remote.extend(answers);
+        world
+    }
+
+    pub fn input(&mut self, input: Input) {
+        self.session.handle(self.now, input);
+    }
+
+    pub fn observe(&mut self, what: What) {
+        let observation = Observation {
+            epoch: self.epoch,
+            what,
+        };
+        self.input(Input::Observed(Box::new(observation)));
+    }
+
+    pub fn attach(&mut self, cause: AttachCause) {
+        self.epoch = Epoch(self.epoch.0 + 1);
+        self.observe(What::Attached(Attachment {
+            cause,
+            target: TargetId("T1".into()),
+            browser: "Chrome/156".into(),
+            address: "http://chat".into(),
+        }));
+        self.look();
+    }
+
+    pub fn look(&mut self) {
+        let look = self.picture();
+        self.observe(What::Look(Box::new(look)));
+    }
+
+    pub fn picture(&self) -> Look {
+        let from = self.thread.len().saturating_sub(6);
+        Look {
+            seq: self.now.0,
+            page_ms: self.now.0,
+            address: "http://chat".into(),
+            place: self.place.clone(),
+            layout: Some("classic".into()),
+            missing: Vec::new(),
+            hydrated: true,
+            blockers: Vec::new(),
+            composer: Composer {
+                present: true,
+                draft: Draft {
+                    chars: self.draft.chars().count() as u32,
+                    head: Private::from(self.draft.as_str()),
+                },
+                send: Control::Enabled,
+                stop: false,
+                attachments: 0,
+            },
+            turns_shown: self.thread.len() as u32,
+            tail: self.thread[from..].to_vec(),
+        }
+    }
+
+    pub fn user_turn(&mut self, text: &str) -> TurnId {
+        self.turns += 1;
+        let id = TurnId(format!("u{}", self.turns));
+        self.thread.push(Turn {
+            key: TurnKey::Settled(id.clone()),
+            role: Role::User,
+            text: Private::from(text),
+            clamped: false,
+            reply: None,
+        });
+        id
+    }
+
+    /// Carries effects out until the machine waits, letting time pass when it
+    /// does, for `ticks` wake-ups at most.
+    pub fn run(&mut self, ticks: u32) {
+        self.drain();
+        for _ in 0..ticks {
+            if self.stop.is_some() {
+                return;
+            }
+            let Some(wake) = self.session.next_wake() else {
+                return;
+            };
+            // A look every second, as the driver's net gives it.
+            self.now = Millis(wake.0.min(self.now.0 + 1_000).max(self.now.0));
+            if self.epoch > Epoch(0) {
+                self.look();
+            }
+            self.input(Input::Tick);
+            self.drain();
+        }
+    }
+
+    pub fn drain(&mut self) {
+        while let Some(effect) = self.session.poll_effect() {
+            let name = name(&effect);
+            let held = self.hold.is_some_and(|held| name.starts_with(held));
+            self.effects.push(name);
+            if !held {
+                self.carry_out(effect);
+            }
+        }
+    }
+
+    pub fn store(&mut self, record: &Record) -> Entry {
+        let seq = self.session.state().seq;
+        let entry = self
+            .journal
+            .append(self.owner, seq, WallMs(0), self.now.0, record)
+            .unwrap();
+        self.input(Input::Stored(Box::new(entry.clone())));
+        let live = fold(&self.journal.entries().unwrap()).unwrap();
+        assert_eq!(&live, self.session.state(), "the live state is the fold");
+        entry
+    }
+
+    fn carry_out(&mut self, effect: Effect) {
+        match effect {
+            Effect::Append(record) if self.storing => {
+                self.store(&record);
+            }
+            Effect::Append(_) => {}
+            Effect::Page(command) => self.page(command),
+            Effect::Reattach => self.attach(AttachCause::Link),
+            Effect::Watch { send, .. } => self.watched = Some(send),
+            Effect::Unwatch => self.watched = None,
+            Effect::Rewatch => {}
+            Effect::Prepare(_) => match self.agent {
+                AgentDoes::LetAskExpire => self.input(Input::Agent(AgentReport::AskExpired)),
+                AgentDoes::Settle
+                | AgentDoes::Fail
+                | AgentDoes::Doubt
+                | AgentDoes::NeverStart
+                | AgentDoes::Hang => self.input(Input::Agent(AgentReport::Prepared)),
+            },
+            Effect::Spawn(plan) => {
+                self.executed.push(plan.key.to_string());
+                if self.agent == AgentDoes::NeverStart {
+                    self.executed.pop();
+                    let why = "no such program".to_owned();
+                    self.input(Input::Agent(AgentReport::NotStarted { why }));
+                } else {
+                    self.input(Input::Agent(AgentReport::Ready {
+                        group: 7,
+                        kept: None,
+                    }));
+                }
+            }
+            Effect::LetGo => {
+                let report = match self.agent {
+                    AgentDoes::Settle | AgentDoes::Fail => AgentReport::Settled {
+                        ok: self.agent == AgentDoes::Settle,
+                        receipt: Private::from(format!("ran {}", self.executed.len())),
+                    },
+                    AgentDoes::Doubt => AgentReport::InDoubt {
+                        why: "killed".into(),
+                    },
+                    AgentDoes::NeverStart | AgentDoes::LetAskExpire | AgentDoes::Hang => return,
+                };
+                self.input(Input::Agent(report));
+            }
+            Effect::StopAgent => {
+                let why = "killed at the end of its grace".to_owned();
+                let report = match self.session.state().plan.as_ref().map(|plan| &plan.stage) {
+                    Some(crate::record::PlanStage::Started { .. }) => AgentReport::InDoubt { why },
+                    _ => AgentReport::Cancelled,
+                };
+                self.input(Input::Agent(report));
+            }
+            Effect::Pace(_) => self.input(Input::Paced),
+            Effect::Finish(stop) => self.stop = Some(stop),
+        }
+    }
+
+    pub fn answer(&mut self, command: &PageCommand, answer: Answer) {
+        let call = command.call;
+        self.observe(What::Answer { call, answer });
+    }
+
+    fn page(&mut self, command: PageCommand) {
+        match &command.ask {
+            Ask::Read => {
+                let reading = Reading {
+                    page_ms: self.now.0,
+                    place: self.place.clone(),
+                    turns: self.thread.clone(),
+                    whole: true,
+                    idle: true,
+                };
+                self.answer(&command, Answer::Read(reading));
+            }
+            Ask::Compose { text, .. } => {
+                let answer = match self.refuse_compose.clone() {
+                    Some(refusal) => Answer::Refused(refusal),
+                    None => {
+                        self.draft = text.as_str().to_owned();
+                        let chars = text.chars() as u32;
+                        Answer::Composed(Composed {
+                            chars,
+                            how: "paste".into(),
+                            cleared: false,
+                        })
+                    }
+                };
+                self.answer(&command, answer);
+            }
+            Ask::Submit { text, anchor } => {
+                let text = text.as_str().to_owned();
+                assert_eq!(self.draft, text, "only what was read back is submitted");
+                self.assert_last(anchor);
+                self.submit(&command, &text);
+            }
+            Ask::ClearDraft { .. } => {
+                self.draft.clear();
+                self.answer(&command, Answer::Done);
+            }
+            Ask::Look | Ask::Copy { .. } | Ask::Reload | Ask::Detach => {
+                self.answer(&command, Answer::Done);
+            }
+        }
+    }
+
+    fn assert_last(&self, anchor: &Anchor) {
+        let last = self.thread.last().and_then(|turn| turn.key.settled());
+        match anchor {
+            Anchor::Empty => assert_eq!(last, None),
+            Anchor::After(id) => assert_eq!(last, Some(id)),
+        }
+    }
+
+    fn submit(&mut self, command: &PageCommand, text: &str) {
+        let does = if self.clicks.is_empty() {
+            ClickDoes::Send
+        } else {
+            self.clicks.remove(0)
+        };
+        match does {
+            ClickDoes::Nothing => self.answer(command, Answer::Submitted(Click::Passed)),
+            ClickDoes::Stop => {
+                let hit = "div.overlay".to_owned();
+                self.answer(command, Answer::Submitted(Click::Stopped { hit }));
+            }
+            ClickDoes::Refuse => {
+                let refusal = Refusal::Covered {
+                    by: "div.toast".into(),
+                };
+                self.answer(command, Answer::Refused(refusal));
+            }
+            ClickDoes::Send => {
+                self.answer(command, Answer::Submitted(Click::Passed));
+                self.take(text);
+            }
+            ClickDoes::SendSilently => {
+                let limit = "submit_ms".to_owned();
+                let failure = crate::page::CallFailure::Timeout { limit };
+                self.answer(command, Answer::Failed(failure));
+            }
+        }
+    }
+
+    /// The server takes our message, and the remote answers if it has a word.
+    pub fn take(&mut self, text: &str) {
+        self.draft.clear();
+        let own = self.user_turn(text);
+        if self.place == Place::Fresh {
+            self.place = Place::Conversation(ConversationId("c1".into()));
+        }
+        self.look();
+        self.drain();
+        self.reply(text, own);
+    }
+
+    fn reply(&mut self, text: &str, own: TurnId) {
+        if self.remote.is_empty() {
+            return;
+        }
+        let answer = self.remote.remove(0);
+        let head = message::recognise(Role::User, text).expect("only our messages are typed");
+        let text = answer(&head);
+        if text.is_empty() {
+            return;
+        }
+        self.turns += 1;
+        let turn = TurnId(format!("a{}", self.turns));
+        self.thread.push(Turn {
+            key: TurnKey::Settled(turn.clone()),
+            role: Role::Assistant,
+            text: Private::default(),
+            clamped: false,
+            reply: None,
+        });
+        let Some(send) = self.watched else {
+            return;
+        };
+        self.look();
+        let captured = Captured {
+            digest: Digest::of(&text),
+            text: Private::from(text),
+            turn,
+            own,
+            end: EndWitness::StreamDone,
+            agreed: vec![Source::Stream, Source::Dom],
+            warnings: Vec::new(),
+        };
+        self.input(Input::Verdict(send, Box::new(Verdict::Complete(captured))));
+    }
+
+    pub fn verdict(&mut self, verdict: Verdict) {
+        let send = self.watched.expect("a reply is awaited");
+        self.input(Input::Verdict(send, Box::new(verdict)));
+        self.drain();
+    }
+
+    pub fn interrupt(&mut self) {
+        self.input(Input::Interrupt(Signal::Interrupt));
+        self.drain();
+    }
+
+    /// How often the server took a message of this kind.
+    pub fn taken(&self, header: &str) -> usize {
+        let header = format!("# {header} ");
+        self.thread
+            .iter()
+            .filter(|turn| turn.role == Role::User && turn.text.as_str().starts_with(&header))
+            .count()
+    }
+
+    pub fn stop(&self) -> &Stop {
+        self.stop.as_ref().unwrap_or_else(|| {
+            panic!(
+                "still running: {:?}, effects {:?}",
+                self.session.phase(),
+                self.effects
+            )
+        })
+    }
+}
+
+/// An effect as the tests name it, without any text.
+pub fn name(effect: &Effect) -> String {
+    match effect {
+        Effect::Append(record) => format!("append {}", record_name(record)),
+        Effect::Page(command) => match &command.ask {
+            Ask::Look => "look".into(),
+            Ask::Read => "read".into(),
+            Ask::Compose { .. } => "compose".into(),
+            Ask::Submit { .. } => "submit".into(),
+            Ask::ClearDraft { .. } => "clear".into(),
+            Ask::Copy { .. } => "copy".into(),
+            Ask::Reload => "reload".into(),
+            Ask::Detach => "detach".into(),
+        },
+        Effect::Reattach => "reattach".into(),
+        Effect::Watch { send, .. } => format!("watch {send}"),
+        Effect::Rewatch => "rewatch".into(),
+        Effect::Unwatch => "unwatch".into(),
+        Effect::Prepare(_) => "prepare".into(),
+        Effect::Spawn(_) => "spawn".into(),
+        Effect::LetGo => "let go".into(),
+        Effect::StopAgent => "stop agent".into(),
+        Effect::Pace(_) => "pace".into(),
+        Effect::Finish(stop) => format!("finish {}", stop.outcome),
+    }
+}
+
+fn record_name(record: &Record) -> String {
+    let json = serde_json::to_value(record).unwrap();
+    let kind = json["kind"].as_str().unwrap().to_owned();
+    match record {
+        Record::Intent(intent) => format!("{kind} {} {}", intent.send, intent.message),
+        Record::Outcome { state, .. } => format!("{kind} {state}"),
+        Record::Judged { .. } => format!("{kind} {}", json["judgement"]["as"].as_str().unwrap()),
+        Record::Stopped(stop) => format!("{kind} {}", stop.outcome),
+        Record::Decided { row, .. } => format!("{kind} {row}"),
+        _ => kind,
+    }
+}
+
+/// The acknowledgement that the offer asks for.
+pub fn ack(_: &Head) -> String {
+    fenced(&message::hs::build(&opened().offer.terms))
+}
+
+pub fn fenced(block: &str) -> String {
+    format!("```\n{block}\n```")
+}
+
+/// A plan with the right FRAME for whatever round is asked.
+pub fn plan(decision: &'static str, task: &'static str) -> Box<dyn Fn(&Head) -> String> {
+    Box::new(move |head| fenced(&plan_text(head, decision, task)))
+}
+
+pub fn plan_text(head: &Head, decision: &str, task: &str) -> String {
+    let frame = head.frame().expect("a plan answers a round");
+    format!(
+        "# PLAN pi-bridge/1\n{frame}\nDECISION: {decision}\nTASK: {task}\n\n## GOAL\ngoal\n\n\
+         ## STEPS\n1. step\n\n## FILES\n- a.sh :: change\n\n## COMMANDS\n- ls\n\n## RISKS\n无\n\n\
+         ## VERIFY\n- ls"
+    )
+}
+
+/// A reply of two code blocks.
+pub fn two_blocks() -> Box<dyn Fn(&Head) -> String> {
+    Box::new(|head| {
+        let plan = fenced(&plan_text(head, "continue", "two"));
+        format!("{plan}\n\n```sh\nls\n```")
+    })
+}
+
+/// No answer at all.
+pub fn silence() -> Box<dyn Fn(&Head) -> String> {
+    Box::new(|_| String::new())
+}
