@@ -19,6 +19,7 @@ mod live;
 mod owe;
 mod phase;
 mod submit;
+mod take;
 mod wait;
 
 pub use decide::Move;

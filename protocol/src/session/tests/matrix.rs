@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::world::{AgentDoes, ClickDoes, World, name, plan, silence};
+use super::words::{name, plan, silence};
+use super::world::{AgentDoes, ClickDoes, World};
 use crate::{
     outcome::Signal,
     page::{AttachCause, Beat, Blocker, BlockerKind, Loss, Pulse, What},

@@ -1,5 +1,8 @@
 //! The machine against a page, a journal and an agent that live in memory.
 
+mod ends;
 mod matrix;
-mod situations;
+mod rounds;
+mod sends;
+mod words;
 mod world;

@@ -1,6 +1,7 @@
 //! A page, a remote, an agent and a journal, all in memory; each answers what
 //! the machine asks, and a test bends one of them.
 
+use super::words::{ack, name};
 use crate::{
     id::{Digest, Sid},
     limits::Limits,
@@ -20,6 +21,9 @@ use crate::{
 };
 
 pub const SID: &str = "9f83a7c1d42e650b";
+/// What the remote answers to a message.
+pub type Says = Box<dyn Fn(&Head) -> String>;
+
 pub const REQUEST: &str = "修复 calc.sh";
 
 /// What the agent does with a plan.
@@ -57,7 +61,7 @@ pub struct World {
     pub draft: String,
     pub place: Place,
     /// Answers of the remote, oldest first; when spent it says nothing.
-    pub remote: Vec<Box<dyn Fn(&Head) -> String>>,
+    pub remote: Vec<Says>,
     pub agent: AgentDoes,
     pub clicks: Vec<ClickDoes>,
     pub refuse_compose: Option<Refusal>,
@@ -126,7 +130,7 @@ impl World {
     }
 
     /// A world whose remote acknowledges and then answers with these.
-    pub fn answering(answers: impl IntoIterator<Item = Box<dyn Fn(&Head) -> String>>) -> Self {
+    pub fn answering(answers: impl IntoIterator<Item = Says>) -> Self {
         let mut world = Self::new();
         world.remote.extend(answers);
         world
@@ -292,7 +296,10 @@ impl World {
                 let why = "killed at the end of its grace".to_owned();
                 let report = match self.session.state().plan.as_ref().map(|plan| &plan.stage) {
                     Some(crate::record::PlanStage::Started { .. }) => AgentReport::InDoubt { why },
-                    _ => AgentReport::Cancelled,
+                    Some(
+                        crate::record::PlanStage::Accepted | crate::record::PlanStage::InDoubt,
+                    )
+                    | None => AgentReport::Cancelled,
                 };
                 self.input(Input::Agent(report));
             }
@@ -465,78 +472,9 @@ impl World {
     }
 }
 
-/// An effect as the tests name it, without any text.
-pub fn name(effect: &Effect) -> String {
-    match effect {
-        Effect::Append(record) => format!("append {}", record_name(record)),
-        Effect::Page(command) => match &command.ask {
-            Ask::Look => "look".into(),
-            Ask::Read => "read".into(),
-            Ask::Compose { .. } => "compose".into(),
-            Ask::Submit { .. } => "submit".into(),
-            Ask::ClearDraft { .. } => "clear".into(),
-            Ask::Copy { .. } => "copy".into(),
-            Ask::Reload => "reload".into(),
-            Ask::Detach => "detach".into(),
-        },
-        Effect::Reattach => "reattach".into(),
-        Effect::Watch { send, .. } => format!("watch {send}"),
-        Effect::Rewatch => "rewatch".into(),
-        Effect::Unwatch => "unwatch".into(),
-        Effect::Prepare(_) => "prepare".into(),
-        Effect::Spawn(_) => "spawn".into(),
-        Effect::LetGo => "let go".into(),
-        Effect::StopAgent => "stop agent".into(),
-        Effect::Pace(_) => "pace".into(),
-        Effect::Finish(stop) => format!("finish {}", stop.outcome),
-    }
-}
-
-fn record_name(record: &Record) -> String {
-    let json = serde_json::to_value(record).unwrap();
-    let kind = json["kind"].as_str().unwrap().to_owned();
-    match record {
-        Record::Intent(intent) => format!("{kind} {} {}", intent.send, intent.message),
-        Record::Outcome { state, .. } => format!("{kind} {state}"),
-        Record::Judged { .. } => format!("{kind} {}", json["judgement"]["as"].as_str().unwrap()),
-        Record::Stopped(stop) => format!("{kind} {}", stop.outcome),
-        Record::Decided { row, .. } => format!("{kind} {row}"),
-        _ => kind,
-    }
-}
-
-/// The acknowledgement that the offer asks for.
-pub fn ack(_: &Head) -> String {
-    fenced(&message::hs::build(&opened().offer.terms))
-}
-
-pub fn fenced(block: &str) -> String {
-    format!("```\n{block}\n```")
-}
-
-/// A plan with the right FRAME for whatever round is asked.
-pub fn plan(decision: &'static str, task: &'static str) -> Box<dyn Fn(&Head) -> String> {
-    Box::new(move |head| fenced(&plan_text(head, decision, task)))
-}
-
-pub fn plan_text(head: &Head, decision: &str, task: &str) -> String {
-    let frame = head.frame().expect("a plan answers a round");
-    format!(
-        "# PLAN pi-bridge/1\n{frame}\nDECISION: {decision}\nTASK: {task}\n\n## GOAL\ngoal\n\n\
-         ## STEPS\n1. step\n\n## FILES\n- a.sh :: change\n\n## COMMANDS\n- ls\n\n## RISKS\n无\n\n\
-         ## VERIFY\n- ls"
-    )
-}
-
-/// A reply of two code blocks.
-pub fn two_blocks() -> Box<dyn Fn(&Head) -> String> {
-    Box::new(|head| {
-        let plan = fenced(&plan_text(head, "continue", "two"));
-        format!("{plan}\n\n```sh\nls\n```")
-    })
-}
-
-/// No answer at all.
-pub fn silence() -> Box<dyn Fn(&Head) -> String> {
-    Box::new(|_| String::new())
+/// Attaches and runs until the machine ends or has nothing left to wait for.
+pub fn run(mut world: World) -> World {
+    world.attach(AttachCause::First);
+    world.run(400);
+    world
 }
