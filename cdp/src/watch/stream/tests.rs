@@ -1,0 +1,1 @@
+//! Situations of streams, told as the network tells them.
