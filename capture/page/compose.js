@@ -22,28 +22,21 @@
   const plain = (text) => text.replace(/\r\n/g, "\n");
   const settle = (ms) => new Promise((done) => setTimeout(done, ms));
 
-  // spec W2, for comparing alone.
-  const canonical = (text) =>
-    plain(text)
-      .split("\n")
-      .map((line) => line.replace(/[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/, ""))
-      .join("\n")
-      .replace(/\n{3,}/g, "\n\n")
-      .replace(/^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g, "");
-
   // spec S7: empty, or a prefix of a text of ours in canonical form.
   const isOurs = (draft, ours) => {
+    const { canonical } = brb.page;
     const head = canonical(draft);
     return ours.some((text) => canonical(text).startsWith(head));
   };
 
-  const attachments = () => (brb.page.attachments ? brb.page.attachments() : 0);
   const address = () => location.origin + location.pathname;
 
   // spec S8: same conversation, idle, anchor last. Null when all hold.
   const standing = ({ text, anchor, conversation }) => {
     const page = brb.page;
     if (!page.layout()) return { layout: { missing: ["layout"] } };
+    const missing = page.missing();
+    if (missing.length > 0) return { layout: { missing } };
     const place = page.place();
     const other =
       place === "elsewhere" ||
@@ -118,7 +111,7 @@
   const makeReady = async (argument) => {
     const no = standing(argument);
     if (no !== null) return no;
-    if (attachments() > 0) return { foreign_draft: { chars: count(brb.page.draftText()) } };
+    if (brb.page.attachments() > 0) return { foreign_draft: { chars: count(brb.page.draftText()) } };
     const there = brb.page.draftText();
     const ours = [...argument.ours, argument.text];
     cleared = false;
@@ -139,7 +132,7 @@
   const judge = async (text, how) => {
     const wanted = plain(text);
     await settle(SETTLE_MS);
-    if (attachments() > 0) return refuse("became_attachment");
+    if (brb.page.attachments() > 0) return refuse("became_attachment");
     if (!brb.page.composer()) return refuse("no_composer");
     const got = brb.page.draftText();
     const different = compare(wanted, got);
@@ -152,7 +145,6 @@
   };
 
   globalThis.brbCompose = {
-    canonical,
     standing,
     plain,
 
@@ -177,7 +169,7 @@
       const there = brb.page.draftText();
       if (there === "") return say("done");
       const known = there === garbled || isOurs(there, ours);
-      if (!known || attachments() > 0) return refuse({ foreign_draft: { chars: count(there) } });
+      if (!known || brb.page.attachments() > 0) return refuse({ foreign_draft: { chars: count(there) } });
       if (await empty(there)) return say("done");
       return refuse({ foreign_draft: { chars: count(brb.page.draftText()) } });
     },

@@ -115,7 +115,7 @@
         for (let at = 0; at < wanted.length && wanted[at] === got[at]; at += 1) if (wanted[at] === "\n") line += 1;
         return say({ refused: { read_back: { wanted: [...wanted].length, got: [...got].length, line } } });
       }
-      if (page.attachments && page.attachments() > 0) return say({ refused: "became_attachment" });
+      if (page.attachments() > 0) return say({ refused: "became_attachment" });
       const control = page.sendControl();
       if (!control || control.disabled || control.getAttribute("aria-disabled") === "true") {
         return say({ refused: "no_send" });

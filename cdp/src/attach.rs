@@ -116,8 +116,9 @@ pub(crate) async fn exists(
 
 /// Ends our session; the tab stays as it is.
 pub(crate) async fn detach(page: &Page) {
-    let mut command = DetachFromTargetParams::default();
-    command.session_id = Some(SessionId::from(page.session.to_string()));
+    let command = DetachFromTargetParams {
+        session_id: Some(SessionId::from(page.session.to_string())),
+    };
     if let Err(error) = page.link.call(None, command, page.limits.call()).await {
         tracing::debug!(%error, "the session did not end in order");
     }
@@ -156,15 +157,16 @@ async fn arm(page: &Page, scripts: &Scripts) -> Result<String, CallError> {
     //= spec C2
     // From here to the end of the session the page renders as if looked at.
     page.call(SetFocusEmulationEnabledParams::new(true)).await?;
-    let mut command = network::EnableParams::default();
-    command.max_post_data_size = Some(POST_BYTES_MAX);
-    page.call(command).await?;
+    page.call(network::EnableParams {
+        max_post_data_size: Some(POST_BYTES_MAX),
+        ..Default::default()
+    })
+    .await?;
     page.call(runtime::EnableParams::default()).await?;
     let mut command = runtime::AddBindingParams::new(BINDING);
     command.execution_context_name = Some(WORLD.to_owned());
     page.call(command).await?;
-    let mut command =
-        page_domain::AddScriptToEvaluateOnNewDocumentParams::new(source(scripts));
+    let mut command = page_domain::AddScriptToEvaluateOnNewDocumentParams::new(source(scripts));
     command.world_name = Some(WORLD.to_owned());
     command.run_immediately = Some(true);
     page.call(command).await?;
@@ -267,9 +269,7 @@ pub(crate) async fn stands(
     page.evaluate(world, &source(scripts), limit).await?;
     match page.evaluate(world, CHECK, limit).await?.as_str() {
         Some(address) => Ok(address.to_owned()),
-        None => Err(CallError::Refused(
-            "the scripts define no brb".to_owned(),
-        )),
+        None => Err(CallError::Refused("the scripts define no brb".to_owned())),
     }
 }
 
@@ -281,9 +281,9 @@ fn browser_fault(error: &CallError) -> BrowserFault {
 
 pub(crate) fn page_fault(error: &CallError) -> PageFault {
     match error {
-        CallError::Refused(why) | CallError::Malformed(why) => PageFault::Scripts {
-            why: bounded(why),
-        },
+        CallError::Refused(why) | CallError::Malformed(why) => {
+            PageFault::Scripts { why: bounded(why) }
+        }
         CallError::Timeout(_) | CallError::Closed | CallError::Detached | CallError::Crashed => {
             PageFault::Silent {
                 why: error.to_string(),

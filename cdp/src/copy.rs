@@ -17,7 +17,9 @@ impl Desk {
     /// The catcher stands before the click and goes after it, whatever happens.
     pub(crate) async fn copy(&self, turn: TurnId) -> Answer {
         let Some(main) = &self.main else {
-            return failed(CallError::Refused("the page has no world of its own".into()));
+            return failed(CallError::Refused(
+                "the page has no world of its own".into(),
+            ));
         };
         let limit = self.page.limits.copy();
         let hold_ms = limit.1.saturating_mul(2);

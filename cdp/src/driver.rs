@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use chromiumoxide::cdp::browser_protocol::page::ReloadParams;
 use chromiumoxide::cdp::js_protocol::runtime::{EvaluateParams, TerminateExecutionParams};
-use protocol::page::{
-    Answer, AttachCause, ConversationId, Epoch, Loss, Refusal, TargetId, What,
-};
+use protocol::page::{Answer, AttachCause, ConversationId, Epoch, Loss, Refusal, TargetId, What};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
@@ -86,7 +84,9 @@ pub(crate) async fn run(config: Config, port: Port) {
                     hold.conversation = Some(conversation);
                 }
                 match (result, bound) {
-                    (Some(Ok(standing)), _) => hold.live(standing, cause, &mut controls, &out).await,
+                    (Some(Ok(standing)), _) => {
+                        hold.live(standing, cause, &mut controls, &out).await
+                    }
                     (Some(Err(error)), _) => {
                         hold.never(&error, &out);
                         Next::Wait

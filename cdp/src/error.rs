@@ -210,7 +210,11 @@ impl fmt::Display for OursFault {
                 path.display()
             ),
             Self::Profile { path, why } => {
-                write!(f, "the profile folder {} cannot be used: {why}", path.display())
+                write!(
+                    f,
+                    "the profile folder {} cannot be used: {why}",
+                    path.display()
+                )
             }
             Self::NotLaunched => f.write_str("the browser was not started by this relay"),
         }

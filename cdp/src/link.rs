@@ -102,8 +102,7 @@ impl Link {
         let order = Order {
             method: command.identifier(),
             session: session.map(str::to_owned),
-            params: serde_json::to_value(&command)
-                .map_err(|e| CallError::Malformed(bounded(e)))?,
+            params: serde_json::to_value(&command).map_err(|e| CallError::Malformed(bounded(e)))?,
             reply,
         };
         let whole = async {
@@ -226,9 +225,7 @@ fn submit(
             );
         }
         Err(error) => {
-            let _ = order
-                .reply
-                .send(Err(CallError::Malformed(bounded(error))));
+            let _ = order.reply.send(Err(CallError::Malformed(bounded(error))));
         }
     }
 }
@@ -236,9 +233,7 @@ fn submit(
 /// Fails the calls that the browser will never answer.
 fn fail_session(waiting: &mut HashMap<CallId, Waiting>, event: &RawEvent) {
     let (session, error) = match event.method.as_str() {
-        "Target.detachedFromTarget" => {
-            (event.params["sessionId"].as_str(), CallError::Detached)
-        }
+        "Target.detachedFromTarget" => (event.params["sessionId"].as_str(), CallError::Detached),
         "Inspector.detached" => (event.session.as_deref(), CallError::Detached),
         "Inspector.targetCrashed" => (event.session.as_deref(), CallError::Crashed),
         _ => return,

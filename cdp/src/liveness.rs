@@ -151,10 +151,7 @@ mod tests {
         let mut watch = Watch::new();
         assert!(watch.tick(false).ask_browser);
         assert!(!watch.tick(false).dead);
-        assert_eq!(
-            watch.hearts.news().map(|b| b.browser),
-            Some(Pulse::Missed)
-        );
+        assert_eq!(watch.hearts.news().map(|b| b.browser), Some(Pulse::Missed));
         assert!(watch.tick(false).dead);
     }
 

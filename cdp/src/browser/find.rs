@@ -56,18 +56,14 @@ async fn ask_version(at: &str) -> Result<String, Error> {
         return Err(not_one(format!("it answered {status}")).into());
     }
     let mut body = Vec::new();
-    while let Some(piece) = response
-        .chunk()
-        .await
-        .map_err(|e| not_one(root(&e)))?
-    {
+    while let Some(piece) = response.chunk().await.map_err(|e| not_one(root(&e)))? {
         body.extend_from_slice(&piece);
         if body.len() > ANSWER_MAX {
             return Err(not_one("its answer is too long".to_owned()).into());
         }
     }
-    let version: Value = serde_json::from_slice(&body)
-        .map_err(|_| not_one("its answer is no JSON".to_owned()))?;
+    let version: Value =
+        serde_json::from_slice(&body).map_err(|_| not_one("its answer is no JSON".to_owned()))?;
     match version["webSocketDebuggerUrl"].as_str() {
         Some(ws) => by_socket(ws),
         None => Err(not_one("it names no web socket of a browser".to_owned()).into()),
@@ -121,7 +117,9 @@ pub(super) async fn still_running(profile: &Path, limit: Limit) -> Option<String
     let ws = by_profile(profile).await.ok()?;
     let (host, port) = host_and_port(&ws)?;
     // The port may be somebody else's by now: it must name this very socket.
-    let found = by_port(&format!("http://{host}:{port}"), limit).await.ok()?;
+    let found = by_port(&format!("http://{host}:{port}"), limit)
+        .await
+        .ok()?;
     (path_of(&found) == path_of(&ws)).then_some(ws)
 }
 

@@ -76,11 +76,17 @@ pub(super) fn prepare_profile(profile: &Path) -> Result<(), OursFault> {
         path: profile.to_owned(),
         why,
     };
-    refuse_default(profile, std::env::var_os("HOME").map(PathBuf::from).as_deref())?;
+    refuse_default(
+        profile,
+        std::env::var_os("HOME").map(PathBuf::from).as_deref(),
+    )?;
     std::fs::create_dir_all(profile).map_err(|e| fault(e.to_string()))?;
     // By its real path once more: a link may lead into a default profile.
     let real = profile.canonicalize().map_err(|e| fault(e.to_string()))?;
-    refuse_default(&real, std::env::var_os("HOME").map(PathBuf::from).as_deref())?;
+    refuse_default(
+        &real,
+        std::env::var_os("HOME").map(PathBuf::from).as_deref(),
+    )?;
     let meta = std::fs::metadata(&real).map_err(|e| fault(e.to_string()))?;
     if !meta.is_dir() {
         return Err(fault("it is no folder".to_owned()));
@@ -260,7 +266,10 @@ mod tests {
             "/home/me/.config/chromium-of-mine",
             "/home/me/.local/state/pi-bridge/profile",
         ] {
-            assert!(refuse_default(Path::new(good), Some(home)).is_ok(), "{good}");
+            assert!(
+                refuse_default(Path::new(good), Some(home)).is_ok(),
+                "{good}"
+            );
         }
     }
 

@@ -45,10 +45,9 @@ impl Browser {
                 limits.connect(),
             )),
             Endpoint::Ws(url) => Ok(found(find::by_socket(url)?, limits.connect())),
-            Endpoint::Profile(folder) => Ok(found(
-                find::by_profile(folder).await?,
-                limits.consent(),
-            )),
+            Endpoint::Profile(folder) => {
+                Ok(found(find::by_profile(folder).await?, limits.consent()))
+            }
             Endpoint::Launch(wish) => {
                 launch::prepare_profile(&wish.profile)?;
                 if let Some(ws) = find::still_running(&wish.profile, limits.connect()).await {

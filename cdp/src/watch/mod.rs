@@ -1,5 +1,6 @@
 //! What events tell: worlds, words of the observer, dialogs, ends, requests.
 
+mod net;
 mod sse;
 mod stream;
 
@@ -7,7 +8,8 @@ use protocol::page::Look;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(crate) use stream::{Net, Step, Streams};
+pub(crate) use net::Net;
+pub(crate) use stream::{Step, Streams};
 
 use crate::page::World;
 use crate::raw::RawEvent;
@@ -104,7 +106,7 @@ pub(crate) fn read(event: RawEvent, session: &str) -> Result<Sight, serde_json::
                 .take(100)
                 .collect(),
         },
-        _ => match stream::read(&event.method, params)? {
+        _ => match net::read(&event.method, params)? {
             Some(net) => Sight::Net(net),
             None => Sight::Nothing,
         },
