@@ -239,6 +239,7 @@ globalThis.brb = {
       return turn ? copyControl(turn) : null;
     },
     blockers: fresh(blockers),
+    attachments: fresh(() => composerState().attachments),
   },
 };
 
