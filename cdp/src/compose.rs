@@ -76,6 +76,11 @@ impl Desk {
         if let Some(refusal) = untypable(text) {
             return refusal;
         }
+        let max = self.page.limits.message_len_max;
+        if text.chars() > max {
+            let max = u32::try_from(max).unwrap_or(u32::MAX);
+            return Answer::Refused(Refusal::TooLong { max });
+        }
         let limit = self.page.limits.compose();
         match timeout(limit.span(), self.paste_or_insert(text, anchor, ours)).await {
             Ok(answer) => answer.unwrap_or_else(failed),

@@ -35,6 +35,8 @@ pub struct Limits {
     pub observation_bytes_max: usize,
     /// One event stream of the page, in bytes.
     pub stream_bytes_max: usize,
+    /// A text that is typed at all, in characters.
+    pub message_len_max: usize,
     /// A text typed by `Input.insertText`, in characters (its cost grows with the square).
     pub insert_chars_max: usize,
 }
@@ -46,7 +48,7 @@ impl Limits {
         connect_ms: 5_000,
         consent_ms: 60_000,
         launch_ms: 30_000,
-        attach_ms: 15_000,
+        attach_ms: 30_000,
         exit_ms: 5_000,
         heartbeat_ms: 1_000,
         heartbeat_misses: 2,
@@ -58,6 +60,7 @@ impl Limits {
         copy_ms: 3_000,
         observation_bytes_max: 1 << 20,
         stream_bytes_max: 16 << 20,
+        message_len_max: 200_000,
         insert_chars_max: 4_000,
     };
 
@@ -93,6 +96,28 @@ impl Limits {
     }
     pub(crate) fn copy(&self) -> Limit {
         Limit("copy_ms", self.copy_ms)
+    }
+}
+
+impl From<&protocol::limits::Limits> for Limits {
+    /// The driver's part of a run's limits. Those that only the driver knows
+    /// keep their defaults.
+    fn from(run: &protocol::limits::Limits) -> Self {
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        Self {
+            call_ms: run.call_ms,
+            launch_ms: run.attach_ms,
+            attach_ms: run.attach_ms,
+            heartbeat_ms: run.heartbeat_ms,
+            heartbeat_misses: u32::try_from(run.heartbeat_misses).unwrap_or(u32::MAX),
+            renderer_ms: run.renderer_ms,
+            look_ms: run.heartbeat_ms,
+            compose_ms: run.compose_ms,
+            submit_ms: run.submit_ms,
+            observation_bytes_max: count(run.observation_bytes_max),
+            message_len_max: count(run.message_len_max),
+            ..Self::DEFAULT
+        }
     }
 }
 
