@@ -46,7 +46,19 @@ impl fmt::Display for Holder {
 #[derive(Debug)]
 pub struct FolderLock {
     _gate: File,
-    _tree: File,
+    tree: File,
+}
+
+impl FolderLock {
+    //= spec K6
+    /// From now on every process that this one starts holds the folder as well.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn share_with_children(&self) -> io::Result<()> {
+        fcntl(&self.tree, FcntlArg::F_SETFD(FdFlag::empty()))?;
+        Ok(())
+    }
 }
 
 /// The outcome of asking for a work folder.
@@ -128,7 +140,7 @@ fn unknown(path: &Path) -> Holder {
 }
 
 //= spec K6
-/// Takes the lock on `cwd` for a process tree: what this process starts from now on inherits it.
+/// Takes the lock on `cwd`, by whatever name it is given.
 ///
 /// # Errors
 /// The state folder cannot be written.
@@ -159,12 +171,8 @@ pub fn take(state_dir: &Path, cwd: &Path, me: &Holder) -> io::Result<Taken> {
     if !try_lock_patiently(&tree)? {
         return Ok(Taken::Held(unknown(&tree_path)));
     }
-    fcntl(&tree, FcntlArg::F_SETFD(FdFlag::empty()))?;
     sign(&mut gate, me)?;
-    Ok(Taken::Ours(FolderLock {
-        _gate: gate,
-        _tree: tree,
-    }))
+    Ok(Taken::Ours(FolderLock { _gate: gate, tree }))
 }
 
 /// Who works in `cwd` now; `None` where nobody does. Changes nothing.

@@ -89,10 +89,7 @@ impl Carrier {
             Approve::Workspace | Approve::ReadOnly | Approve::Ask | Approve::All => {}
         }
         if settings.undo == UndoRule::Keep {
-            undo::check(&settings.cwd, settings.dirty)?;
-        }
-        if let Some(holder) = Self::busy_in(&settings)? {
-            return Err(AgentError::Locked(holder));
+            undo::check(&settings.cwd, true)?;
         }
         let shape = sandbox::Shape::new(&settings, kind, PathBuf::new());
         let in_force = sandbox::first_line(&shape, &settings.agent, &detected);
@@ -119,9 +116,18 @@ impl Carrier {
         &self.settings
     }
 
-    fn busy_in(settings: &Settings) -> Result<Option<Holder>, AgentError> {
-        lock::holder(&settings.state_dir, &settings.cwd)
-            .map_err(io_err("looking at the folder's lock"))
+    /// What a new session asks for besides; one that is continued finds its own traces here.
+    ///
+    /// # Errors
+    /// [`AgentError::Locked`] or [`AgentError::Dirty`].
+    pub fn check_fresh(&self) -> Result<(), AgentError> {
+        if let Some(holder) = self.busy()? {
+            return Err(AgentError::Locked(holder));
+        }
+        match self.settings.undo {
+            UndoRule::Keep => undo::check(&self.settings.cwd, self.settings.dirty),
+            UndoRule::Off => Ok(()),
+        }
     }
 
     //= spec K6
@@ -130,7 +136,8 @@ impl Carrier {
     /// # Errors
     /// The lock cannot be read.
     pub fn busy(&self) -> Result<Option<Holder>, AgentError> {
-        Self::busy_in(&self.settings)
+        lock::holder(&self.settings.state_dir, &self.settings.cwd)
+            .map_err(io_err("looking at the folder's lock"))
     }
 
     /// What policy or person says to a plan.

@@ -150,6 +150,7 @@ async fn live(job_dir: &Path) -> io::Result<()> {
             return Ok(());
         }
     };
+    folder.share_with_children()?;
     say(&Said::Ready { pgid: me.pid });
     match wrapper.wait_for_go(&mut pipe, &mut stop).await {
         Ok(()) => wrapper.carry_out(folder, &mut stop).await,

@@ -77,6 +77,8 @@ pub(super) fn keeper(shape: &Shape) -> Vec<String> {
     for git in &shape.git {
         mount("--ro-bind", text(git), text(git));
     }
+    // What holds the mounts together is not a place to write.
+    args.extend(["--remount-ro".into(), "/".into()]);
     args.extend([
         "--chdir".into(),
         text(&shape.cwd),

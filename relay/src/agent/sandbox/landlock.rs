@@ -7,6 +7,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 use serde::{Deserialize, Serialize};
 
 use super::{ETC, ETC_NET, Enter, Refusal, SYSTEM, Shape, Sockets, text};
@@ -62,6 +63,9 @@ pub(super) fn not_enforced(shape: &Shape, abi: u32) -> String {
 }
 
 /// Puts the calling thread, and all it becomes, inside; returns the kernel's ABI.
+///
+/// Landlock does not ask about what capabilities open: measured, root could read the environment
+/// of every process by CAP_PERFMON. They all go, and without new privileges none comes back.
 pub(super) fn restrict(files: &Files, no_net: bool) -> Result<u32, Refusal> {
     let said = Refusal::of::<RulesetError>;
     let must: BitFlags<AccessFs> = AccessFs::from_all(ABI_LEAST);
@@ -95,6 +99,12 @@ pub(super) fn restrict(files: &Files, no_net: bool) -> Result<u32, Refusal> {
     if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
         return Err(Refusal::of("landlock is not enforced"));
     }
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, none).map_err(Refusal::of)?;
     Ok(ABI::from(status.landlock) as u32)
 }
 

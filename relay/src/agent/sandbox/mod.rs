@@ -25,6 +25,7 @@ const ETC: &[&str] = &[
     "/etc/bash.bashrc",
     "/etc/ca-certificates",
     "/etc/debian_version",
+    "/etc/gitconfig",
     "/etc/group",
     "/etc/host.conf",
     "/etc/hosts",
