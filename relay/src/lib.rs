@@ -1,3 +1,7 @@
-//! relay: the service and its rooms.
+//! relay: the service around the protocol, and its command line `brb`.
 
 pub mod agent;
+pub mod clock;
+pub mod ids;
+pub mod journal;
+pub mod pacing;
