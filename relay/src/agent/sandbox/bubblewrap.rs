@@ -18,6 +18,18 @@ fn program() -> Option<&'static str> {
     PLACES.iter().copied().find(|p| Path::new(p).is_file())
 }
 
+/// Whether the version installed has an option; it came with 0.8.
+fn knows(option: &str) -> bool {
+    let help = program().and_then(|p| {
+        Command::new(p)
+            .arg("--help")
+            .stdin(Stdio::null())
+            .output()
+            .ok()
+    });
+    help.is_some_and(|h| String::from_utf8_lossy(&h.stdout).contains(option))
+}
+
 /// Everything but the mounts of one execution.
 fn frame(net: bool) -> Vec<String> {
     // As process 1 the keeper cannot be killed from inside, and its end ends all the others;
@@ -28,13 +40,15 @@ fn frame(net: bool) -> Vec<String> {
         "--unshare-pid",
         "--unshare-uts",
         "--unshare-cgroup-try",
-        "--disable-userns",
         "--die-with-parent",
         "--as-pid-1",
         "--new-session",
         "--cap-drop",
         "ALL",
     ];
+    if knows("--disable-userns") {
+        args.push("--disable-userns");
+    }
     if !net {
         args.push("--unshare-net");
     }
@@ -63,7 +77,10 @@ pub(super) fn keeper(shape: &Shape) -> Vec<String> {
         text(&shape.scratch.join("home")),
         HOME_INSIDE.into(),
     );
-    mount("--symlink", "/tmp".into(), "/var/tmp".into());
+    // Where the work folder itself stands in there, the link would be in its way.
+    if !shape.cwd.starts_with("/var") {
+        mount("--symlink", "/tmp".into(), "/var/tmp".into());
+    }
     mount("--ro-bind", text(&shape.exe), EXE_INSIDE.into());
     for dir in &shape.visible {
         mount("--ro-bind-try", text(dir), text(dir));

@@ -43,34 +43,31 @@ const OVERRIDES: &[&str] = &[
 pub(super) struct Git {
     cwd: PathBuf,
     git_dir: PathBuf,
+    work_tree: PathBuf,
     index: Option<PathBuf>,
     filters: Vec<String>,
     until: Instant,
 }
 
 impl Git {
-    /// The repository that `cwd` is in, or is a part of.
+    /// The repository that `cwd` is in. It is found by us and named to git, which would ask the
+    /// configuration.
     pub(super) fn open(cwd: &Path, limit: Duration) -> Result<Self, AgentError> {
         let no_repository = || AgentError::NoRepository(cwd.to_owned());
-        let until = Instant::now() + limit;
+        let work_tree = cwd
+            .ancestors()
+            .find(|a| a.join(".git").exists())
+            .ok_or_else(no_repository)?;
         let mut git = Self {
             cwd: cwd.to_owned(),
-            git_dir: PathBuf::new(),
+            git_dir: git_dir(work_tree).ok_or_else(no_repository)?,
+            work_tree: work_tree.to_owned(),
             index: None,
             filters: Vec::new(),
-            until,
+            until: Instant::now() + limit,
         };
-        let found = git
-            .run(&["rev-parse", "--absolute-git-dir"], b"")
+        git.run(&["rev-parse", "--git-dir"], b"")
             .map_err(|_| no_repository())?;
-        git.git_dir = path(trim(found));
-        let inside = git
-            .run(&["rev-parse", "--show-toplevel"], b"")
-            .map_err(|_| no_repository())?;
-        if !cwd.starts_with(path(trim(inside))) {
-            // A work tree that the configuration puts elsewhere.
-            return Err(no_repository());
-        }
         git.filters = git.named_filters()?;
         Ok(git)
     }
@@ -110,9 +107,12 @@ impl Git {
             .args(["--no-pager", "--literal-pathspecs"]);
         command.args(OVERRIDES.iter().flat_map(|o| ["-c", o]));
         command.args(self.filters.iter().flat_map(|o| ["-c", o.as_str()]));
-        if !self.git_dir.as_os_str().is_empty() {
-            command.arg("--git-dir").arg(&self.git_dir);
-        }
+        // Both said, so that no configuration moves them.
+        command
+            .arg("--git-dir")
+            .arg(&self.git_dir)
+            .arg("--work-tree")
+            .arg(&self.work_tree);
         let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
         command.args(args).envs([("PATH", path)]).envs([
             ("HOME", "/nonexistent"),
@@ -190,6 +190,16 @@ impl Git {
             Some(_) => Err(failed(String::from_utf8_lossy(&err).trim())),
         }
     }
+}
+
+/// Where the repository of a work tree stands: its `.git`, or what that file names.
+fn git_dir(work_tree: &Path) -> Option<PathBuf> {
+    let dot_git = work_tree.join(".git");
+    if dot_git.is_dir() {
+        return Some(dot_git);
+    }
+    let named = std::fs::read_to_string(&dot_git).ok()?;
+    std::fs::canonicalize(work_tree.join(named.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// A path as git prints it: any bytes.

@@ -54,6 +54,7 @@ pub fn check(cwd: &Path, dirty: bool) -> Result<(), AgentError> {
             "--porcelain=v1",
             "-z",
             "--untracked-files=normal",
+            "--ignore-submodules=all",
             "--",
             ".",
         ],
