@@ -4,4 +4,7 @@ pub mod agent;
 pub mod clock;
 pub mod ids;
 pub mod journal;
+pub mod output;
 pub mod pacing;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,215 @@
+//! Events and phases in words, for people.
+
+use protocol::{
+    fault::Fault,
+    outcome::Outcome,
+    record::Stop,
+    send::{SendKind, SendState},
+    session::Phase,
+};
+
+use super::event::{Event, Judged, Stage};
+use crate::agent::quote::one_line;
+
+/// What the machine is doing, in words.
+pub const fn phase_words(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Attaching => "attaching to the tab",
+        Phase::Looking => "looking at the page",
+        Phase::Reading => "reading the thread",
+        Phase::Owing => "preparing the next message",
+        Phase::Composing => "typing",
+        Phase::Submitting => "submitting",
+        Phase::Proving => "proving that it was sent",
+        Phase::Waiting => "waiting for the reply",
+        Phase::Thinking => "thinking",
+        Phase::Streaming => "streaming",
+        Phase::Finishing => "proving that the reply is whole",
+        Phase::Pausing => "pausing before the next try",
+        Phase::Approving => "waiting for approval",
+        Phase::Spawning => "starting the agent",
+        Phase::Executing => "carrying out the plan",
+        Phase::Stopping => "stopping the agent",
+        Phase::Storing => "storing",
+        Phase::Stopped => "over",
+    }
+}
+
+/// The event as one line of text; none for what is not worth one.
+pub(super) fn line(event: &Event) -> Option<String> {
+    let said = match event {
+        Event::Started {
+            sid,
+            resumed,
+            workspace,
+            agent,
+            ..
+        } => {
+            let began = if *resumed { "goes on" } else { "begins" };
+            format!("session {sid} {began} in {workspace}, agent {agent}")
+        }
+        Event::Attached {
+            browser: Some(browser),
+            layout: Some(layout),
+            ..
+        } => format!("attached to {browser}, layout {layout}"),
+        Event::Attached {
+            conversation: Some(id),
+            ..
+        } => format!("the conversation is {id}"),
+        Event::Attached { .. } | Event::Waiting { .. } | Event::Approval { .. } => return None,
+        Event::Sent {
+            kind,
+            round,
+            attempt,
+            state,
+            evidence,
+            chars,
+            ..
+        } => {
+            let name = message(*kind, round.map(|round| round.0));
+            let nth = match attempt {
+                0 | 1 => String::new(),
+                nth => format!(", attempt {nth}"),
+            };
+            match state {
+                SendState::Sent => format!("{name} sent ({chars} characters{nth})"),
+                SendState::NotSent => format!("{name} not sent{nth}: {evidence}"),
+                SendState::Unknown => format!(
+                    "{name} may or may not have been sent{nth}; it counts as sent and is never sent again"
+                ),
+            }
+        }
+        Event::Reply {
+            round,
+            judged,
+            chars,
+            faults,
+            code,
+            ..
+        } => {
+            let of = round.map_or_else(String::new, |round| format!("round {round}: "));
+            let chars = chars.map_or_else(String::new, |chars| format!(" ({chars} characters)"));
+            match judged {
+                Judged::Held => format!("{of}the handshake is acknowledged"),
+                Judged::NotHeld => {
+                    format!("{of}the handshake is not acknowledged: {}", listed(faults))
+                }
+                Judged::Refused => format!("{of}the reply is no valid plan: {}", listed(faults)),
+                Judged::Failed => {
+                    let code = code.map_or("", |code| code.name());
+                    format!("{of}the reply failed: {code}")
+                }
+                Judged::Accepted => format!("{of}the reply is whole{chars}"),
+            }
+        }
+        Event::Plan {
+            round,
+            plan,
+            decision,
+            task,
+        } => format!("round {round}: plan {plan}, {decision}: {task}"),
+        Event::Executed {
+            round,
+            state,
+            ok,
+            why,
+            ..
+        } => {
+            let why = why.as_deref().unwrap_or("");
+            match (state, ok) {
+                (Stage::Started, _) => format!("round {round}: the plan is being carried out"),
+                (Stage::NotStarted, _) => format!("round {round}: the plan was not started: {why}"),
+                (Stage::InDoubt, _) => {
+                    format!("round {round}: it cannot be told how far the plan ran: {why}")
+                }
+                (Stage::Settled, Some(true)) => format!("round {round}: carried out"),
+                (Stage::Settled, Some(false) | None) => {
+                    format!("round {round}: carried out, with a failure")
+                }
+            }
+        }
+        Event::Checkpoint { round, plan } => format!("checkpoint {round}:{plan}"),
+        Event::Recovery {
+            row: Some(row),
+            facts,
+            action,
+        } => format!("recovery {row}: {action} ({facts})"),
+        Event::Recovery {
+            row: None,
+            facts,
+            action,
+        } => format!("{action}: {facts}"),
+        Event::Warning { code, text } => match code {
+            Some(code) => format!("warning[{code}]: {text}"),
+            None => format!("warning: {text}"),
+        },
+        Event::Finished(end) => format!(
+            "{}: {}, {}, {}, {}",
+            end.outcome,
+            counted(end.rounds, "round"),
+            counted(end.messages_sent, "message"),
+            counted(end.repairs, "repair"),
+            match end.recoveries {
+                1 => "1 recovery".to_owned(),
+                n => format!("{n} recoveries"),
+            }
+        ),
+    };
+    Some(said)
+}
+
+fn counted(number: u32, name: &str) -> String {
+    match number {
+        1 => format!("1 {name}"),
+        n => format!("{n} {name}s"),
+    }
+}
+
+fn message(kind: SendKind, round: Option<u32>) -> String {
+    match (kind, round) {
+        (SendKind::Round, Some(round)) => format!("round {round}"),
+        (SendKind::Repair, Some(round)) => format!("round {round}: REPAIR"),
+        (kind, _) => kind.word().to_owned(),
+    }
+}
+
+fn listed(faults: &[Fault]) -> String {
+    let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    one_line(&said.join("; "))
+}
+
+/// The end of a run that is not `done`: what happened and what to do about it.
+pub fn stop_words(stop: &Stop) -> (String, String) {
+    let label = match stop.code {
+        Some(code) => code.name(),
+        None => stop.outcome.name(),
+    };
+    let help = match stop.code {
+        Some(code) => code.about().remedy,
+        None => outcome_remedy(stop.outcome),
+    };
+    (
+        format!("error[{label}]: {}", one_line(&stop.why)),
+        help.to_owned(),
+    )
+}
+
+const fn outcome_remedy(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "Nothing is left to do.",
+        Outcome::Defect => "Report this with the log; the journal is left as it is.",
+        Outcome::Usage => "Run the command with `--help`.",
+        Outcome::Blocked => "Do what the plan's NOTES ask for, then lift the stop and go on.",
+        Outcome::Manual => "Read `brb status` of the session, then decide how to go on.",
+        Outcome::Unknown => {
+            "Look into the conversation whether the message stands there; it is never sent again by itself."
+        }
+        Outcome::Stopped => "Settle it by hand in the tab, then resume and say that it is gone.",
+        Outcome::Boundary => "Lift the stop with a new limit, or begin a new session.",
+        Outcome::Locked => "Let the other relay end or stop it, then start again.",
+        Outcome::Violation => "Read what was wrong with the replies, then lift the stop to go on.",
+        Outcome::Environment => "Run `brb doctor`.",
+        Outcome::Interrupted => "Nothing was lost: the session can be gone on with.",
+    }
+}
