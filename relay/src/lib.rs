@@ -3,8 +3,11 @@
 pub mod agent;
 pub mod clock;
 pub mod ids;
+pub mod index;
 pub mod journal;
 pub mod output;
 pub mod pacing;
+pub mod place;
+pub mod telemetry;
 #[cfg(test)]
 pub(crate) mod testing;

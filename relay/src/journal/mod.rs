@@ -17,6 +17,7 @@ mod schema;
 mod store;
 
 pub use error::OpenError;
+pub(crate) use files::make_folder;
 pub use files::{HEAD, JOURNAL};
 pub use store::{Access, Found, SqliteJournal};
 
