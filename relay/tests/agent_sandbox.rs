@@ -10,6 +10,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::Path;
 
 use agent_support::{Place, git, hear, until};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use relay::agent::record::CommandEnd;
@@ -196,6 +197,50 @@ async fn processes_outside_can_neither_be_signalled_nor_read() {
     let me = std::process::id();
     only_outside(&format!("kill -0 {me}")).await;
     only_outside(&format!("tr '\\0' x < /proc/{me}/environ | grep -c PATH")).await;
+}
+
+#[tokio::test]
+async fn a_command_can_neither_speak_for_its_keeper_nor_reach_what_was_left_open() {
+    // As a person's shell may leave one open for all that it starts.
+    let leak = fs::File::open("/dev/null").expect("opens");
+    fcntl(&leak, FcntlArg::F_SETFD(FdFlag::empty())).expect("is inherited");
+    for kind in KINDS {
+        let place = Place::inside(kind);
+        for (n, probe) in [
+            "readlink /proc/$PPID/fd/1",
+            ": > /proc/$PPID/fd/1",
+            "cat /proc/$PPID/environ",
+        ]
+        .iter()
+        .enumerate()
+        {
+            assert!(
+                !works(&place, n as u32 + 1, probe).await,
+                "{kind:?}: {probe}"
+            );
+        }
+        // Its own three, the folder's lock, and the one that lists them.
+        let mut order = place.order(&["ls -l /proc/self/fd"]);
+        order.round = 9;
+        let Outcome::Settled(record) = place.start(&order).await.outcome().await else {
+            panic!("settles")
+        };
+        let open: Vec<&str> = record
+            .receipt
+            .lines()
+            .filter(|l| l.contains(" -> "))
+            .collect();
+        let known = |l: &&&str| {
+            ["pipe:", "/dev/null", ".tree", "/fd"]
+                .iter()
+                .any(|k| l.contains(k))
+        };
+        assert_eq!(
+            (open.len(), open.iter().filter(known).count()),
+            (5, 5),
+            "{kind:?}: {open:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::order::{AgentKind, Settings};
+use super::order::Settings;
 use super::proc::MARK;
 
 /// Where the person's own `PATH` holds nothing usable.
 const PATH_DEFAULT: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// What of the person's variables an agent is given: `PATH` without relative places, `LANG`,
-/// `LC_*`, and, for an agent with a model of its own, the names that the configuration passes.
+/// `LC_*`, and the names that the person's own configuration passes: an agent's key, a toolchain.
 /// `HOME` and `TMPDIR` are the wrapper's to add.
 #[must_use]
 pub fn allowed(
@@ -37,12 +37,7 @@ pub fn allowed(
 
 fn passed(settings: &Settings, name: &str) -> bool {
     const OURS: &[&str] = &["TERM", "HOME", "TMPDIR", MARK];
-    match settings.agent {
-        AgentKind::Shell => false,
-        AgentKind::Command { .. } => {
-            !OURS.contains(&name) && settings.env_pass.iter().any(|n| n == name)
-        }
-    }
+    !OURS.contains(&name) && settings.env_pass.iter().any(|n| n == name)
 }
 
 #[cfg(test)]
@@ -65,17 +60,16 @@ mod tests {
         .to_vec()
     }
 
-    fn settings(agent: AgentKind) -> Settings {
+    fn settings(pass: &[&str]) -> Settings {
         let at = PathBuf::from;
         let mut s = Settings::new(at("/w"), at("/s"), at("/brb"));
-        s.env_pass = ["API_KEY", "HOME", "BRB_SID"].map(str::to_owned).to_vec();
-        s.agent = agent;
+        s.env_pass = pass.iter().map(|n| (*n).to_owned()).collect();
         s
     }
 
     #[test]
-    fn commands_of_a_plan_get_nothing_but_the_list() {
-        let env = allowed(person(), &settings(AgentKind::Shell), "ab12");
+    fn a_plan_gets_nothing_but_the_list() {
+        let env = allowed(person(), &settings(&[]), "ab12");
         let got: Vec<String> = env.into_iter().map(|(n, v)| format!("{n}={v}")).collect();
         assert_eq!(
             got,
@@ -90,9 +84,8 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_gets_the_names_passed_on_and_never_ours() {
-        let agent = AgentKind::Command { cmd: "a".into() };
-        let env = allowed(person(), &settings(agent), "ab12");
+    fn the_names_passed_on_go_along_and_ours_never_do() {
+        let env = allowed(person(), &settings(&["API_KEY", "HOME", "BRB_SID"]), "ab12");
         assert_eq!(env["API_KEY"], "secret");
         assert_eq!(env["BRB_SID"], "ab12");
         assert!(!env.contains_key("HOME") && !env.contains_key("LD_PRELOAD"));

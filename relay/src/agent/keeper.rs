@@ -123,6 +123,8 @@ struct Keeper {
 pub fn main() -> ExitCode {
     // Best effort: without it the wrapper, a reaper itself, finds what escapes.
     let _ = prctl::set_child_subreaper(true);
+    // What it started can neither trace it nor speak in its place through `/proc`.
+    let _ = prctl::set_dumpable(false);
     // No core files in the person's folder.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
     if tell(&Event::Ready).is_err() {

@@ -81,7 +81,7 @@ fn paths(state_dir: &Path, cwd: &Path) -> (PathBuf, PathBuf) {
 }
 
 /// Tries once; `Ok(false)` when somebody else holds it.
-pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
+fn try_lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
@@ -90,7 +90,7 @@ pub(crate) fn try_lock(file: &File) -> io::Result<bool> {
 }
 
 /// Tries a few times: somebody who only looks ([`holder`]) holds a lock for an instant.
-fn try_lock_patiently(file: &File) -> io::Result<bool> {
+pub(crate) fn try_lock_patiently(file: &File) -> io::Result<bool> {
     for _ in 0..TRIES_MAX {
         if try_lock(file)? {
             return Ok(true);

@@ -196,7 +196,7 @@ pub struct Settings {
     pub visible: Vec<PathBuf>,
     /// Folders that must never be shown: the browser profile, and the like.
     pub hidden: Vec<PathBuf>,
-    /// Profile `agent` only: names of variables handed through.
+    /// Names of the person's variables handed through, by their own configuration.
     pub env_pass: Vec<String>,
     /// Whether the work folder's state is kept.
     pub undo: UndoRule,

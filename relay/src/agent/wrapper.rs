@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufRead, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::keeper::millis;
-use super::lock::{FolderLock, Holder, Taken, open_lock, sign, take, try_lock};
+use super::lock::{FolderLock, Holder, Taken, open_lock, sign, take, try_lock_patiently};
 use super::order::{ORDER_LEN_MAX, Order, SandboxKind, Settings, Verdict};
 use super::receipt::{self, Facts};
 use super::record::{ExitRecord, RECORD_VERSION};
@@ -88,6 +88,9 @@ pub fn main(args: &[String]) -> ExitCode {
     let [job_dir] = args else {
         return ExitCode::FAILURE;
     };
+    // Whatever the relay inherited without knowing ends here: measured, descriptors of the
+    // person's shell reached the commands of a plan.
+    close_fds::set_fds_cloexec(3, &[]);
     // A session of its own: no signal of the relay's terminal reaches it. It fails only where
     // the caller has made a group already, which serves as well.
     let _ = setsid();
@@ -126,7 +129,7 @@ async fn live(job_dir: &Path) -> io::Result<()> {
         .mode(0o700)
         .create(job_dir)?;
     let mut alive = open_lock(&alive_path(job_dir))?;
-    if !try_lock(&alive)? {
+    if !try_lock_patiently(&alive)? {
         return Err(io::Error::other("another wrapper is at work on this plan"));
     }
     sign(&mut alive, &me)?;
@@ -257,7 +260,13 @@ impl Wrapper {
                 .mode(0o700)
                 .create(scratch.join(name))?;
         }
-        File::create(log_path(&self.job_dir)).map(drop)
+        File::options()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(log_path(&self.job_dir))
+            .map(drop)
     }
 
     //= spec K1

@@ -228,10 +228,12 @@ impl Keeper {
             self.hear(&mut tally, deadline, keep.stop_grace_ms, stop)
                 .await;
         }
-        if !tally.heard_all {
+        // It has said its last word, or is past hearing: what it says is not trusted for its end.
+        let last = Duration::from_millis(if tally.over { KILL_MS_MAX } else { 0 });
+        if timeout(last, self.child.wait()).await.is_err() {
             let _ = self.child.start_kill();
+            let _ = timeout(Duration::from_millis(KILL_MS_MAX), self.child.wait()).await;
         }
-        let _ = self.child.wait().await;
         tally.judge()
     }
 
