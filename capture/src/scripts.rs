@@ -36,6 +36,9 @@ struct Bounds {
     pieces_max: u32,
     /// Depth of nesting; deeper content is kept as text.
     depth_max: u32,
+    /// Steps of scrolling up for older turns, and the pause after each.
+    scroll_steps_max: u32,
+    scroll_pause_ms: u32,
     /// Between two reports while text comes in.
     gap_ms: u32,
     /// Between two reports when a mark changes.
@@ -51,6 +54,8 @@ const BOUNDS: Bounds = Bounds {
     tail_max: 8,
     pieces_max: 60_000,
     depth_max: 40,
+    scroll_steps_max: 200,
+    scroll_pause_ms: 60,
     gap_ms: 50,
     gap_mark_ms: 8,
 };
@@ -125,7 +130,7 @@ mod tests {
             "innerHTML",
             "appendChild",
             ".remove()",
-            "scrollTo",
+            ".scrollTo(",
             "scrollIntoView",
             "clipboard",
             "fetch(",

@@ -208,7 +208,9 @@ function code(pre) {
   const value = { t: "code", text: "", partial: false };
   if (editor) {
     value.text = editorText(editor);
-    value.partial = pre.querySelector(CONTENT.editor_gap) !== null;
+    // An editor may keep a part of its lines out of the document, and does not
+    // always say so.
+    value.partial = true;
   } else if (plain) {
     value.text = plain.textContent.replace(/\n$/, "");
   } else {

@@ -14,7 +14,8 @@ function tailOf(turns, always) {
     return { key: turn.key, role: "assistant", reply: replyState(turn, { busy, isLast, always }) };
   });
   const last = turns[turns.length - 1];
-  const error = last ? errorBelow(last) : null;
+  // A card on our own turn is a failed reply as well: nothing else stands there.
+  const error = last ? (last.role === "user" && errorIn(last)) || errorBelow(last) : null;
   if (error && last.role === "user") {
     const reply = { chars: 0, print: "none", error };
     tail.push({ key: "provisional", role: "assistant", reply });
@@ -129,7 +130,12 @@ function sort(records) {
       chromeStale = true;
       continue;
     }
-    if (record.type !== "attributes" && marks.body && el.closest(marks.body)) continue;
+    const body = marks.body ? el.closest(marks.body) : null;
+    if (body) {
+      const turn = body.closest(marks.turn);
+      if (turn) builtBlocks.delete(turn);
+      if (record.type !== "attributes") continue;
+    }
     textOnly = false;
     if (editor && editor.contains(el)) {
       knownDraft = null;
@@ -184,15 +190,51 @@ function wholeThread(where, turns) {
   if (turns.length === 0 || !hydrated(where, turns)) return false;
   if (turns.some((turn) => turn.key === "provisional")) return false;
   if (marks.virtual && container && container.querySelector(marks.virtual)) return false;
+  return startsThread(turns);
+}
+
+// The first turn there is the thread's first, as far as the layout tells.
+function startsThread(turns) {
   const rules = layout.turn.first_turn;
   const first = turns[0].els[0];
   if (turns[0].role !== "user") return false;
   return rules.length === 0 || rules.some(([name, value]) => first.getAttribute(name) === value);
 }
 
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function scrollerOf(el) {
+  for (let box = el; box; box = box.parentElement) {
+    if (box.scrollHeight > box.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(box).overflowY)) return box;
+  }
+  return null;
+}
+
+// A thread that does not say where it begins is scrolled to its top until no
+// older turn comes up, and back. Bounded in steps.
+async function mountOlder() {
+  allTurns();
+  const box = container ? scrollerOf(container) : null;
+  if (!box) return;
+  const fromEnd = box.scrollHeight - box.scrollTop;
+  let same = 0;
+  for (let step = 0; step < BOUNDS.scroll_steps_max && same < 2; step += 1) {
+    const had = container && container.querySelectorAll(marks.turn).length;
+    box.scrollTop = 0;
+    await pause(BOUNDS.scroll_pause_ms);
+    allTurns();
+    same = had === (container && container.querySelectorAll(marks.turn).length) ? same + 1 : 0;
+  }
+  box.scrollTop = box.scrollHeight - fromEnd;
+}
+
 async function read() {
-  const turns = allTurns();
+  let turns = allTurns();
   const where = place();
+  if (turns.length > 0 && !(startsThread(turns) && layout.turn.first_turn.length > 0)) {
+    await mountOlder();
+    turns = allTurns();
+  }
   const tail = tailOf(turns, true);
   let whole = wholeThread(where, turns);
   let size = 0;

@@ -66,9 +66,10 @@ const markIn = (turn, select) =>
 // Streaming marks may stand on the answer itself, or anywhere in the turn.
 const streamingIn = (turn) => inTurn(turn, marks.streaming, visible) !== null;
 
-function errorIn(els) {
-  const card = findIn(els, marks.error, (el) => shown(el) && !inBody(el));
-  const retry = findIn(els, "button", (el) => shown(el) && !inBody(el) && says("retry", labelOf(el)));
+// An error card, found by `find(select, test)`.
+function errorBy(find) {
+  const card = find(marks.error, (el) => shown(el) && !inBody(el));
+  const retry = find("button", (el) => shown(el) && !inBody(el) && says("retry", labelOf(el)));
   if (!card && !retry) return null;
   const holder = card || retry.parentElement;
   const text = head(holder.textContent || "", 2000);
@@ -81,6 +82,8 @@ function errorIn(els) {
   }
   return { kind: "failed", mark };
 }
+
+const errorIn = (turn) => errorBy((select, test) => inTurn(turn, select, test));
 
 const copyControl = (turn) =>
   (marks.copy && inTurn(turn, marks.copy, visible)) || copyByLabel(turn);
@@ -136,7 +139,7 @@ function replyState(turn, { busy, isLast, always }) {
     interrupted: (stoppedLabel || markIn(turn, marks.interrupted)) && bodies.length === 0,
     truncated: isLast && continueOffered(turn),
     choices: Math.max(1, choicesIn(turn)),
-    error: errorIn(turn.els),
+    error: errorIn(turn),
   };
   const blocks = bar || always ? builtOf(turn, bodies, print) : null;
   if (blocks) state.blocks = blocks;
@@ -144,8 +147,10 @@ function replyState(turn, { busy, isLast, always }) {
 }
 
 function choicesIn(turn) {
-  if (!marks.choice) return 1;
-  return turn.els.reduce((sum, el) => sum + [...el.querySelectorAll(marks.choice)].filter(visible).length, 0);
+  const offers = (el) =>
+    visible(el) && !inBody(el) && (el.matches(marks.choice) || says("choice", labelOf(el)));
+  return turn.els.reduce(
+    (sum, el) => sum + [...el.querySelectorAll(`${marks.choice}, button`)].filter(offers).length, 0);
 }
 
 function continueOffered(turn) {
@@ -163,5 +168,5 @@ function errorBelow(turn) {
   for (let next = row && row.nextElementSibling; next && below.length < 20; next = next.nextElementSibling) {
     if (turnsIn(next).length === 0) below.push(next);
   }
-  return below.length ? errorIn(below) : null;
+  return below.length ? errorBy((select, test) => findIn(below, select, test)) : null;
 }

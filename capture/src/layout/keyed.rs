@@ -187,7 +187,7 @@ pub(super) const KEYED: Layout = Layout {
         mark(
             Stop,
             Never,
-            r#"button[type="button"]:has(path[d^="M4.5 5.75"]), button[type="button"][class*="size-token-button-composer"][class*="bg-composer-primary"], button[data-testid="stop-button"]"#,
+            r#"button[type="button"]:has(path[d^="M4.5 5.75"]), button[data-testid="stop-button"]"#,
             "2026-09-26",
             "fixtures",
             Medium,

@@ -21,8 +21,6 @@ pub struct Content {
     pub editor: &'static str,
     /// One line of it.
     pub editor_line: &'static str,
-    /// Shows that an editor keeps only a part of its lines in the document.
-    pub editor_gap: &'static str,
     /// Keeps an empty paragraph of the composer open; not a line break.
     pub trailing_break: &'static str,
     /// For screen readers alone.
@@ -38,7 +36,6 @@ pub const CONTENT: Content = Content {
     math_attribute: "data-math-source",
     editor: ".cm-content",
     editor_line: ".cm-line",
-    editor_gap: ".cm-gap",
     trailing_break: "br.ProseMirror-trailingBreak",
     unseen: ".sr-only, .visually-hidden",
 };

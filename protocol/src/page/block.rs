@@ -44,7 +44,8 @@ pub enum Block {
         lang: Option<String>,
         /// The exact text.
         text: String,
-        /// The page keeps only a part of it in the document (a virtualised editor).
+        /// The page may keep only a part of it in the document (an editor that
+        /// virtualises its lines): equal it witnesses, shorter it counts for nothing.
         #[serde(default)]
         partial: bool,
     },
