@@ -4,7 +4,9 @@
 //! itself, waits for nothing and reads no clock. The scripts that do look
 //! ([`scripts`]) are handed to the driver as text.
 
+pub mod compare;
 pub mod layout;
+pub mod markdown;
 mod scripts;
 
 pub use layout::STREAM_PATHS;
