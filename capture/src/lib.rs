@@ -3,11 +3,24 @@
 //! Pure functions over what the page showed: this crate looks at nothing
 //! itself, waits for nothing and reads no clock. The scripts that do look
 //! ([`scripts`]) are handed to the driver as text.
+//!
+//! Start reading at [`prove`]: a verdict from [`Evidence`], with its reasons.
+//! What sources are trusted, and when, is the table in [`trust`]; how two texts
+//! are compared is in [`compare`].
 
 pub mod compare;
+mod completeness;
+pub mod drift;
+mod evidence;
+pub mod guard;
 pub mod layout;
+mod limits;
 pub mod markdown;
 mod scripts;
+pub mod trust;
 
+pub use completeness::prove;
+pub use evidence::{Awaited, Evidence, Seen, Trace};
 pub use layout::STREAM_PATHS;
+pub use limits::Limits;
 pub use scripts::{Scripts, scripts};

@@ -18,10 +18,7 @@ pub fn form_of_blocks(blocks: &[Block]) -> Form {
         }
         builder.finish()
     };
-    Form {
-        pieces: build(Math::Bracketed),
-        dollars: build(Math::Raw),
-    }
+    Form::new(build(Math::Bracketed), build(Math::Raw))
 }
 
 /// How a formula's source is read: as the Markdown source between `\(` and

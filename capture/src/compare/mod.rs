@@ -20,6 +20,7 @@ pub use source::form_of_markdown;
 pub struct Form {
     pieces: Vec<Piece>,
     dollars: Vec<Piece>,
+    chars: u32,
 }
 
 /// One piece of the form.
@@ -165,6 +166,22 @@ impl Form {
     /// Whether nothing would be seen of it.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
+    }
+
+    fn new(pieces: Vec<Piece>, dollars: Vec<Piece>) -> Self {
+        let mut form = Self {
+            pieces,
+            dollars,
+            chars: 0,
+        };
+        let chars = form.projection().trim().chars().count();
+        form.chars = u32::try_from(chars).unwrap_or(u32::MAX);
+        form
+    }
+
+    /// How many characters of bare text it holds.
+    pub fn chars(&self) -> u32 {
+        self.chars
     }
 
     /// The bare text, a line end for each block.

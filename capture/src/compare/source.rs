@@ -11,25 +11,14 @@ use super::{
 /// The form of a reply's raw Markdown.
 pub fn form_of_markdown(source: &str) -> Form {
     let source = source.replace("\r\n", "\n");
-    Form {
-        pieces: pieces(&source, false),
-        dollars: if source.contains('$') {
-            pieces(&source, true)
-        } else {
-            Vec::new()
-        },
-    }
-    .with_readings()
-}
-
-impl Form {
-    /// Where a text has no dollar sign both readings are the same.
-    pub(super) fn with_readings(mut self) -> Self {
-        if self.dollars.is_empty() {
-            self.dollars.clone_from(&self.pieces);
-        }
-        self
-    }
+    let plain = pieces(&source, false);
+    // Without a dollar sign both readings are the same.
+    let dollars = if source.contains('$') {
+        pieces(&source, true)
+    } else {
+        plain.clone()
+    };
+    Form::new(plain, dollars)
 }
 
 fn pieces(source: &str, dollars: bool) -> Vec<Piece> {

@@ -127,6 +127,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LiveLook => f.write_str("a look at the page in this epoch"),
+            Self::Unblocked => f.write_str("a page without a blocker"),
             Self::Layout { marks } => write!(f, "layout marks ({})", marks.join(", ")),
             Self::Hydration => f.write_str("the rendered thread"),
             Self::OwnTurn => f.write_str("our own turn"),

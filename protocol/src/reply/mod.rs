@@ -168,7 +168,8 @@ pub struct Progress {
     pub own: Option<TurnId>,
     /// What the proof still lacks, in the order in which it is looked for.
     pub missing: Vec<Missing>,
-    /// Ask again at the latest by then, even if nothing is observed.
+    /// Ask the page for a look at the latest by then: quiet counts by live looks
+    /// alone (T1), and the observer is silent while nothing changes.
     pub look_by: Millis,
     /// What the relay can fetch to settle it.
     #[serde(default)]
@@ -200,6 +201,8 @@ pub enum Phase {
 pub enum Missing {
     /// No look at the page in the present epoch.
     LiveLook,
+    /// A page without a blocker.
+    Unblocked,
     /// The layout's needed marks.
     Layout {
         /// Their names.

@@ -1,0 +1,104 @@
+//! What a waiting verdict says: how far it is, what would settle it, and when.
+
+use protocol::reply::{Missing, Progress, Want};
+use protocol::time::{Millis, SpanMs};
+
+use super::Proof;
+use crate::trust::Agreement;
+
+/// Without anything else to wait for, a look is due at the driver's own beat.
+const LOOK_MS: SpanMs = 1_000;
+/// A look that is due and did not come is asked for again after this.
+const LOOK_AGAIN_MS: SpanMs = 50;
+
+impl Proof<'_> {
+    pub(super) fn progress(&self, missing: Vec<Missing>, agreement: &Agreement<'_>) -> Progress {
+        let want = self.want(&missing, agreement);
+        Progress {
+            phase: self.phase(),
+            own: self.own.cloned(),
+            look_by: self.look_by(&missing),
+            want,
+            chars: self.reply.map_or(0, |reply| reply.chars),
+            changed_at: self.evidence.changed_at,
+            missing,
+        }
+    }
+
+    /// The page's own copy settles it where the page witness holds otherwise
+    /// and no copy of this text is at hand.
+    fn want(&self, missing: &[Missing], agreement: &Agreement<'_>) -> Option<Want> {
+        let (turn, reply) = (self.turn?, self.reply?);
+        let ready = missing.iter().all(|what| match what {
+            Missing::End | Missing::Agreement { .. } => true,
+            Missing::Quiet { have_ms, .. } => *have_ms >= self.limits.quiet_ms,
+            Missing::LiveLook
+            | Missing::Unblocked
+            | Missing::Layout { .. }
+            | Missing::Hydration
+            | Missing::OwnTurn
+            | Missing::OwnTurnSettled
+            | Missing::Reply
+            | Missing::ReplySettled
+            | Missing::StopGone
+            | Missing::StreamingGone
+            | Missing::ThinkingGone
+            | Missing::Bar
+            | Missing::BarDebounce { .. } => false,
+        });
+        let lacks = missing
+            .iter()
+            .any(|what| matches!(what, Missing::End | Missing::Agreement { .. }));
+        let sources = &self.evidence.sources;
+        // While a stream may still tell the end, nothing is pressed; and where
+        // the page is merely behind a text that is known, a copy adds nothing.
+        let no_end = sources.stream.end().is_none();
+        let useful = if no_end {
+            sources.stream.cannot_tell()
+        } else {
+            agreement.doubt.is_none()
+        };
+        let at_hand = sources
+            .copy()
+            .is_some_and(|copy| sources.end_at.is_none_or(|end| copy.at >= end));
+        (ready && lacks && useful && reply.copy && !at_hand)
+            .then(|| Want::Copy { turn: turn.clone() })
+    }
+
+    /// When a look would bring the windows to their length, or the next beat.
+    fn look_by(&self, missing: &[Missing]) -> Millis {
+        let Some(live) = &self.evidence.live else {
+            return self.now + LOOK_MS;
+        };
+        let lacking = missing
+            .iter()
+            .filter_map(|what| match what {
+                Missing::Quiet { have_ms, need_ms } | Missing::BarDebounce { have_ms, need_ms } => {
+                    Some(need_ms.saturating_sub(*have_ms))
+                }
+                Missing::Agreement { .. } if missing.len() == 1 => Some(0),
+                Missing::LiveLook
+                | Missing::Unblocked
+                | Missing::Layout { .. }
+                | Missing::Hydration
+                | Missing::OwnTurn
+                | Missing::OwnTurnSettled
+                | Missing::Reply
+                | Missing::ReplySettled
+                | Missing::StopGone
+                | Missing::StreamingGone
+                | Missing::ThinkingGone
+                | Missing::Bar
+                | Missing::End
+                | Missing::Agreement { .. } => None,
+            })
+            .max();
+        let beat = live.at + LOOK_MS;
+        let due = lacking.map_or(beat, |lacking| (live.at + lacking).min(beat));
+        if due > self.now {
+            due
+        } else {
+            self.now + LOOK_AGAIN_MS
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What was seen of one awaited reply: when, in which epoch, on which turn, by
+//! which source. It only grows; a verdict is computed from it ([`crate::prove`]).
+//!
+//! Everything taken in is hostile: out of order, from an old epoch, oversized,
+//! contradicting. It may delay a proof or forbid it; it never makes one.
+
+mod observe;
+mod sources;
+mod steady;
+mod stream;
+mod thread;
+mod trail;
+
+use protocol::id::SendId;
+use protocol::page::{Anchor, ConversationId, Epoch, TurnId};
+use protocol::reply::Interference;
+use protocol::text::Private;
+use protocol::time::{Millis, Monotone};
+
+use crate::compare::{Form, form_of_markdown};
+pub(crate) use sources::{CopyTaken, Raw, Sources, warnings};
+pub(crate) use steady::Steady;
+pub(crate) use thread::Standing;
+use trail::Trail;
+pub use trail::{Seen, Trace};
+
+/// A reply that is awaited.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Awaited {
+    /// Which send it answers.
+    pub send: SendId,
+    /// Our whole message.
+    pub text: Private,
+    /// The turn after which it was sent.
+    pub anchor: Anchor,
+    /// The conversation, where it is bound already (E1).
+    pub conversation: Option<ConversationId>,
+    /// When waiting began. Evidence must be gathered from before the submit:
+    /// the page's own request is seen within milliseconds of it.
+    pub since: Millis,
+}
+
+/// Everything seen of one awaited reply. Bounded: the stream by its own limits,
+/// the page's sources by what one report may hold, the trail by a count.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    pub(crate) awaited: Awaited,
+    own_form: Form,
+    own_text: Option<Private>,
+    clock: Monotone,
+    epoch: Option<Epoch>,
+    /// The document was loaded anew while we waited: what the page shows now
+    /// was read again.
+    pub(crate) reloaded: bool,
+    pub(crate) own: Option<TurnId>,
+    pub(crate) conversation: Option<ConversationId>,
+    pub(crate) other_place: Option<String>,
+    pub(crate) interference: Option<Interference>,
+    suspect_since: Option<Millis>,
+    /// The reply that looked finished once, by its settled id.
+    finished: Option<TurnId>,
+    pub(crate) live: Option<Live>,
+    pub(crate) sources: Sources,
+    pub(crate) changed_at: Millis,
+    pub(crate) deadlines_from: Millis,
+    dropped: u32,
+    trail: Trail,
+}
+
+/// What the looks of the present epoch show.
+#[derive(Debug, Clone)]
+pub(crate) struct Live {
+    pub(crate) seq: u64,
+    pub(crate) at: Millis,
+    pub(crate) sight: Sight,
+    /// The reply's shown text, and since when it is unchanged.
+    pub(crate) text: Option<Steady<Shown>>,
+    /// The bar on the reply, and since when it stands.
+    pub(crate) bar: Option<Steady<Option<TurnId>>>,
+    /// Since when a needed mark is missing, or the layout unknown.
+    pub(crate) drifted: Option<Steady<Vec<String>>>,
+}
+
+/// What the last look shows.
+#[derive(Debug, Clone)]
+pub(crate) enum Sight {
+    /// A blocker stands: nothing else counts.
+    Blocked,
+    /// The layout is not known, or a needed mark is missing.
+    Drifted(Vec<String>),
+    /// The thread is not rendered.
+    Bare,
+    /// The thread, and whether a stop control stands in the composer.
+    Thread { standing: Standing, stop: bool },
+}
+
+/// The identity of what is shown of a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) turn: Option<TurnId>,
+    pub(crate) print: String,
+    pub(crate) chars: u32,
+    /// Grows whenever the blocks differ from those before.
+    pub(crate) blocks: u64,
+}
+
+impl Evidence {
+    /// Nothing seen yet.
+    pub fn new(awaited: Awaited) -> Self {
+        let since = awaited.since;
+        Self {
+            own_form: form_of_markdown(awaited.text.as_str()),
+            own_text: None,
+            clock: Monotone::default(),
+            epoch: None,
+            reloaded: false,
+            own: None,
+            conversation: awaited.conversation.clone(),
+            other_place: None,
+            interference: None,
+            suspect_since: None,
+            finished: None,
+            live: None,
+            sources: Sources::default(),
+            changed_at: since,
+            deadlines_from: since,
+            dropped: 0,
+            trail: Trail::default(),
+            awaited,
+        }
+    }
+
+    /// Which send the awaited reply answers.
+    pub fn send(&self) -> SendId {
+        self.awaited.send
+    }
+
+    /// Whether the page's own request was seen with our whole text and, where
+    /// the conversation is known, with its id (S3).
+    pub fn own_request_seen(&self) -> bool {
+        self.sources.stream.is_known()
+    }
+
+    /// The last instant that is known of.
+    pub(crate) fn latest(&self) -> Millis {
+        let mut clock = self.clock;
+        clock.at(Millis(0))
+    }
+
+    /// What was seen, oldest first; bounded.
+    pub fn trail(&self) -> impl Iterator<Item = &Trace> {
+        self.trail.iter()
+    }
+
+    /// How many observations were dropped: of an older epoch, or out of order.
+    pub fn dropped(&self) -> u32 {
+        self.dropped
+    }
+
+    /// The reply is to be read once more: deadlines begin anew, and what the
+    /// page gave so far is taken again. What the server gave stays.
+    pub fn read_again(&mut self, now: Millis) {
+        let now = self.clock.at(now);
+        self.sources.forget_page();
+        self.deadlines_from = now;
+        self.changed_at = now;
+        if let Some(live) = &mut self.live {
+            live.text = None;
+            live.bar = None;
+            live.drifted = None;
+        }
+        self.note(now, Seen::ReadAgain);
+    }
+
+    fn note(&mut self, at: Millis, what: Seen) {
+        self.trail.push(at, self.epoch.unwrap_or_default(), what);
+    }
+}

@@ -1,0 +1,195 @@
+//! Which source may be trusted, and when two of them settle it.
+//!
+//! | source | where from | counts once | counts for nothing |
+//! |---|---|---|---|
+//! | stream | the event stream of our own request | its end was seen inside it | events lost or not decoded, attachment ended before it did, our text in two requests |
+//! | copy | the reply's own copy control | the bar stood and nothing was being generated | the shown text changed since, another turn, an older epoch |
+//! | DOM | the blocks under the bar | seen after the end | empty while a copy has text; an editor that shows some lines of the same block |
+//! | re-read | as DOM, after the document was loaded anew | as DOM | as DOM |
+//!
+//! Two that agree (C9), one of them from the page after the end, and no other
+//! that differs. The text itself is the stream's Markdown, else the copy's;
+//! rendered text alone is never an answer (W4).
+
+use protocol::reply::{Disagreement, Source};
+use protocol::time::{Millis, SpanMs};
+
+use crate::compare::Relation;
+use crate::evidence::{CopyTaken, Evidence, Raw};
+
+/// How the sources of a reply stand to one another.
+#[derive(Debug)]
+pub(crate) struct Agreement<'a> {
+    /// The Markdown that is taken, if there is any.
+    pub(crate) raw: Option<&'a Raw>,
+    /// The sources that agree, the one the text is taken from first.
+    pub(crate) agreed: Vec<Source>,
+    /// The sources at hand, agreeing or not.
+    pub(crate) have: Vec<Source>,
+    /// Sources that counted for nothing.
+    pub(crate) partial: Vec<Source>,
+    /// A source that differs, and for how long it may go on to.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+/// Two sources that differ.
+#[derive(Debug)]
+pub(crate) struct Doubt {
+    pub(crate) what: Disagreement,
+    pub(crate) grace: Grace,
+}
+
+/// How long a difference may stand before it counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grace {
+    /// Both were given for good.
+    None,
+    /// The page may still be rendering anew: the long quiet window.
+    LongQuiet,
+    /// The page shows a head of the text and may be behind: until it would
+    /// count as stalled.
+    Stall,
+}
+
+impl Agreement<'_> {
+    /// Whether two sources settle the text, one of them from the page.
+    pub(crate) fn holds(&self) -> bool {
+        let from_page = |source: &Source| match source {
+            Source::Copy | Source::Dom | Source::Reread => true,
+            Source::Stream => false,
+        };
+        self.doubt.is_none() && self.agreed.len() >= 2 && self.agreed.iter().any(from_page)
+    }
+}
+
+/// Weighs the sources. `end_at` is when nothing more was known to come; what
+/// the page showed before that is no witness.
+//= spec C2
+//= spec C3
+pub(crate) fn weigh(evidence: &Evidence, end_at: Option<Millis>) -> Agreement<'_> {
+    let sources = &evidence.sources;
+    let stream = sources.raw.as_ref();
+    let copy = sources
+        .copy()
+        .filter(|copy| end_at.is_none_or(|end| copy.at >= end));
+    let raw = stream.or(copy.map(|copy| &copy.raw));
+    let mut agreement = Agreement {
+        raw,
+        agreed: Vec::new(),
+        have: Vec::new(),
+        partial: Vec::new(),
+        doubt: None,
+    };
+    if stream.is_some() {
+        agreement.take(Source::Stream);
+    }
+    weigh_copies(&mut agreement, stream, &sources.copies, copy);
+    let shown_as = if evidence.reloaded {
+        Source::Reread
+    } else {
+        Source::Dom
+    };
+    if let Some(dom) = &sources.dom
+        && end_at.is_some_and(|end| dom.at >= end)
+    {
+        let (other, relation, chars) = match (stream, copy) {
+            (Some(raw), _) => (Source::Stream, dom.to_stream, raw.form.chars()),
+            (None, Some(copy)) => (Source::Copy, dom.to_copy, copy.raw.form.chars()),
+            (None, None) => (Source::Copy, None, 0),
+        };
+        // A page that shows nothing of a text that is known: not yet rendered,
+        // or its layout keeps the text elsewhere.
+        let empty = dom.form.is_empty() && raw.is_some_and(|raw| !raw.form.is_empty());
+        let doubt = |grace, at| Doubt {
+            what: Disagreement {
+                one: other,
+                one_chars: chars,
+                other: shown_as,
+                other_chars: dom.chars,
+                at,
+            },
+            grace,
+        };
+        match relation {
+            _ if empty => agreement.partial.push(shown_as),
+            None => agreement.have.push(shown_as),
+            Some(Relation::Equal) => agreement.take(shown_as),
+            Some(Relation::Partial) => agreement.partial.push(shown_as),
+            Some(Relation::Behind) => {
+                agreement.have.push(shown_as);
+                agreement.doubt.get_or_insert(doubt(Grace::Stall, 0));
+            }
+            Some(Relation::Differ { at }) => {
+                agreement.have.push(shown_as);
+                agreement.doubt.get_or_insert(doubt(Grace::LongQuiet, at));
+            }
+        }
+    }
+    agreement
+}
+
+impl Agreement<'_> {
+    fn take(&mut self, source: Source) {
+        self.have.push(source);
+        self.agreed.push(source);
+    }
+}
+
+/// Every copy of the text as it is shown now must say what the stream says, and
+/// what the others say.
+fn weigh_copies(
+    agreement: &mut Agreement<'_>,
+    stream: Option<&Raw>,
+    copies: &[CopyTaken],
+    last: Option<&CopyTaken>,
+) {
+    let Some(last) = last else { return };
+    let differs = |one, raw: &Raw, relation| match relation {
+        Relation::Equal => None,
+        Relation::Behind | Relation::Partial => Some((one, raw.form.chars(), 0)),
+        Relation::Differ { at } => Some((one, raw.form.chars(), at)),
+    };
+    let to_stream = stream
+        .zip(last.to_stream)
+        .and_then(|(raw, relation)| differs(Source::Stream, raw, relation));
+    let to_others = || {
+        copies
+            .iter()
+            .filter(|copy| copy.is_current())
+            .find_map(|copy| {
+                differs(
+                    Source::Copy,
+                    &copy.raw,
+                    copy.raw.form.relation(&last.raw.form),
+                )
+            })
+    };
+    match to_stream.or_else(to_others) {
+        None => agreement.take(Source::Copy),
+        Some((one, one_chars, at)) => {
+            agreement.have.push(Source::Copy);
+            agreement.doubt = Some(Doubt {
+                what: Disagreement {
+                    one,
+                    one_chars,
+                    other: Source::Copy,
+                    other_chars: last.raw.form.chars(),
+                    at,
+                },
+                grace: Grace::None,
+            });
+        }
+    }
+}
+
+impl Doubt {
+    /// Whether the difference counts now. `still` is how long the shown text
+    /// has been unchanged by live looks, `idle` how long nothing changed at all.
+    pub(crate) fn counts(&self, still: SpanMs, idle: SpanMs, limits: &crate::Limits) -> bool {
+        match self.grace {
+            Grace::None => true,
+            Grace::LongQuiet => still >= limits.long_quiet_ms,
+            Grace::Stall => idle >= limits.reply_streaming_ms,
+        }
+    }
+}
