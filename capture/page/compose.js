@@ -35,8 +35,6 @@
   const standing = ({ text, anchor, conversation }) => {
     const page = brb.page;
     if (!page.layout()) return { layout: { missing: ["layout"] } };
-    const missing = page.missing();
-    if (missing.length > 0) return { layout: { missing } };
     const place = page.place();
     const other =
       place === "elsewhere" ||
@@ -46,7 +44,10 @@
     if (!page.composer()) return "no_composer";
     if (!page.idle()) return "busy";
     const state = page.anchorState(anchor, text);
-    return state === "last" ? null : state;
+    if (state !== "last") return state;
+    // Last, since a page in mid-change may lack a mark for a moment.
+    const missing = page.missing();
+    return missing.length > 0 ? { layout: { missing } } : null;
   };
 
   const paragraph = (line, first) => {

@@ -2,12 +2,14 @@
 //! answers it. Pure: it takes what the network told and says what to report
 //! and what to ask.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use protocol::page::{StreamEnd, StreamEvent, StreamReport};
 use protocol::text::Private;
+use serde::Deserialize;
 
 use super::net::{Net, Told};
 use super::sse::{Out, Sse};
@@ -49,8 +51,8 @@ enum Phase {
     Blind,
     /// The answer carries no event stream.
     Plain,
-    /// A web socket.
-    Socket,
+    /// A web socket; whether its frames are pieces of an event stream, once one came.
+    Socket { events: Option<bool> },
 }
 
 #[derive(Debug)]
@@ -127,7 +129,7 @@ impl Streams {
                 if !self.ours(&url) || self.open.contains_key(&id) {
                     return Vec::new();
                 }
-                if !self.begin(&id, Phase::Socket) {
+                if !self.begin(&id, Phase::Socket { events: None }) {
                     return report(&id, StreamEvent::End(StreamEnd::Overflow));
                 }
                 let url = bare(&url);
@@ -155,7 +157,7 @@ impl Streams {
                         Vec::new()
                     }
                     Phase::Flowing => self.content(&id, &bytes),
-                    Phase::Asked | Phase::Blind | Phase::Plain | Phase::Socket => Vec::new(),
+                    Phase::Asked | Phase::Blind | Phase::Plain | Phase::Socket { .. } => Vec::new(),
                 }
             }
             Told::Ended(end) => self.ended(id, end),
@@ -278,7 +280,9 @@ impl Streams {
                 stream.end = Some(end);
                 vec![Step::AskWhole(id)]
             }
-            Phase::Asked | Phase::Flowing | Phase::Plain | Phase::Socket => self.close(&id, end),
+            Phase::Asked | Phase::Flowing | Phase::Plain | Phase::Socket { .. } => {
+                self.close(&id, end)
+            }
         }
     }
 
@@ -291,6 +295,14 @@ impl Streams {
                 len: payload.len() as u64,
                 why: "a frame that is not text",
             }];
+        }
+        if let (false, Phase::Socket { events }) = (sent, &mut stream.phase) {
+            if let Some(piece) = wrapped(&payload) {
+                return self.content(id, &piece);
+            }
+            if *events.get_or_insert_with(|| is_event_stream(&payload)) {
+                return self.content(id, payload.as_bytes());
+            }
         }
         if stream.over {
             return Vec::new();
@@ -381,6 +393,26 @@ fn report(id: &str, event: StreamEvent) -> Vec<Step> {
         request: id.to_owned(),
         event,
     })]
+}
+
+/// The piece of a response's body that a frame wraps, as `{"body": BASE64}`:
+/// one way in which a page's server answers a request over a socket.
+fn wrapped(frame: &str) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Envelope<'a> {
+        #[serde(borrow)]
+        body: Cow<'a, str>,
+    }
+    let envelope: Envelope<'_> = serde_json::from_str(frame).ok()?;
+    STANDARD.decode(envelope.body.as_bytes()).ok()
+}
+
+/// Whether a socket's first frame begins an event stream: its frames are then
+/// pieces of one, cut anywhere.
+fn is_event_stream(frame: &str) -> bool {
+    ["data:", "event:", "id:", "retry:", ":"]
+        .iter()
+        .any(|field| frame.starts_with(field))
 }
 
 fn path_of(url: &str) -> String {
