@@ -7,8 +7,8 @@ mod agent_support;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use agent_support::{Place, hear, until};
-use relay::agent::{Adopted, Ended, Order, Outcome, Settings, adopt};
+use agent_support::{Nobody, Place, hear, until};
+use relay::agent::{Adopted, Carrier, Ended, Order, Outcome, Settings, adopt};
 
 const ROLE: &str = "BRB_TEST_RELAY";
 
@@ -27,10 +27,13 @@ async fn as_relay() {
         return;
     };
     let role: Role = serde_json::from_str(&role).expect("a role");
-    let mut place = Place::bare();
-    place.settings = role.settings;
-    let spawned = place.spawn(&role.order).await.expect("spawns");
-    let said = place.settings.state_dir.join("relay-said");
+    let said = role.settings.state_dir.join("relay-said");
+    let carrier = Carrier::preflight(role.settings, false).expect("the rules fit");
+    let approval = carrier
+        .approve(&role.order, &mut Nobody)
+        .await
+        .expect("nobody is asked");
+    let spawned = carrier.spawn(&role.order, &approval).await.expect("spawns");
     if role.release {
         let _running = spawned.release().await;
         std::fs::write(&said, "released").expect("says");

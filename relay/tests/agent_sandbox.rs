@@ -382,6 +382,35 @@ async fn a_work_tree_whose_git_stands_elsewhere_is_understood_inside() {
     }
 }
 
+#[tokio::test]
+async fn a_git_written_by_one_plan_opens_nothing_to_the_next() {
+    for kind in KINDS {
+        let place = Place::inside(kind);
+        let secret = place.root().join("secret");
+        fs::create_dir(&secret).expect("a folder");
+        fs::write(secret.join("canary"), "sings").expect("writes");
+        let at = secret.display();
+        let forged = [
+            format!("echo 'gitdir: {at}' > .git"),
+            format!("rm -f .git; ln -s {at} .git"),
+        ];
+        for (n, forge) in forged.iter().enumerate() {
+            let round = n as u32 * 10;
+            assert!(works(&place, round + 1, forge).await, "{kind:?}: {forge}");
+            for (m, probe) in [
+                format!("grep sings {at}/canary"),
+                "grep sings .git/canary".into(),
+            ]
+            .iter()
+            .enumerate()
+            {
+                let seen = works(&place, round + 2 + m as u32, probe).await;
+                assert!(!seen, "{kind:?}: {forge}: {probe}");
+            }
+        }
+    }
+}
+
 //= spec P9 type=test
 #[tokio::test]
 async fn read_only_neither_runs_the_unlisted_nor_lets_the_listed_write() {

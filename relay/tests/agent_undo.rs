@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_support::{Place, git, hear};
-use relay::agent::{AgentError, Carrier, Ended, Outcome, UndoRule, undo};
+use relay::agent::{AgentError, Carrier, Ended, Order, Outcome, UndoRule, undo};
 
 /// What a person sees of a folder: every path but `.git`, with bytes, links and the run bit.
 fn picture(root: &Path) -> BTreeMap<PathBuf, String> {
@@ -317,6 +317,56 @@ fn a_folder_without_git_is_refused_unless_undo_is_given_up() {
     );
     place.settings.undo = UndoRule::Off;
     assert!(Carrier::preflight(place.settings.clone(), false).is_ok());
+}
+
+#[tokio::test]
+async fn work_trees_and_submodules_are_kept_and_a_git_that_names_another_is_not() {
+    let place = lived_in();
+    let main = place.work().to_owned();
+    git(&main, &["add", "-A"]);
+    git(&main, &["commit", "-q", "-m", "second"]);
+    let (tree, outer) = (place.root().join("tree"), place.root().join("outer"));
+    git(
+        &main,
+        &["worktree", "add", "-q", tree.to_str().expect("UTF-8")],
+    );
+    fs::create_dir(&outer).expect("a folder");
+    git(&outer, &["init", "-q"]);
+    let source = main.to_str().expect("UTF-8");
+    git(
+        &outer,
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            source,
+            "sub",
+        ],
+    );
+    let order = place.order(&[]);
+    for (n, cwd) in [&tree, &outer.join("sub"), &outer].into_iter().enumerate() {
+        let order = Order {
+            round: n as u32 + 1,
+            ..order.clone()
+        };
+        undo::keep(cwd, &order, Duration::from_secs(60)).expect("keeps");
+        fs::write(cwd.join("made"), "by a plan\n").expect("writes");
+        undo::undo(&place.settings.state_dir, cwd, &place.sid, order.round).expect("undoes");
+        assert!(!cwd.join("made").exists());
+    }
+    let forged = place.root().join("forged");
+    fs::create_dir(&forged).expect("a folder");
+    fs::write(
+        forged.join(".git"),
+        format!("gitdir: {}/.git\n", main.display()),
+    )
+    .expect("writes");
+    assert!(matches!(
+        undo::check(&forged, true),
+        Err(AgentError::NoRepository(_))
+    ));
 }
 
 #[tokio::test]

@@ -159,6 +159,11 @@ pub struct Limits {
     pub go_ms: u64,
 }
 
+const KEEP_MS: u64 = 120_000;
+const GO_MS: u64 = 300_000;
+// The wrapper waits while the work folder's state is kept and *started* is stored.
+const _: () = assert!(GO_MS >= 2 * KEEP_MS);
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
@@ -167,8 +172,8 @@ impl Default for Limits {
             stop_grace_ms: 3_000,
             leftover_grace_ms: 1_000,
             ready_ms: 10_000,
-            keep_ms: 120_000,
-            go_ms: 300_000,
+            keep_ms: KEEP_MS,
+            go_ms: GO_MS,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Which work folders are refused, and where their git stands.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::agent::error::{AgentError, io_err};
@@ -63,31 +64,82 @@ fn canonical(path: &Path) -> Result<PathBuf, AgentError> {
     fs::canonicalize(path).map_err(io_err("resolving a folder's name"))
 }
 
-/// What of git belongs to the work folder: its `.git`, and where that is a file, what it names.
-pub(super) fn git_places(cwd: &Path) -> Vec<PathBuf> {
-    let dot_git = cwd.join(".git");
-    let mut places = Vec::new();
-    let Ok(meta) = fs::metadata(&dot_git) else {
-        return places;
-    };
-    if meta.is_file() {
-        let named = fs::read_to_string(&dot_git).unwrap_or_default();
-        if let Some(dir) = named.strip_prefix("gitdir:").map(|d| cwd.join(d.trim())) {
-            let common = fs::read_to_string(dir.join("commondir")).unwrap_or_default();
-            let common = if common.is_empty() {
-                None
-            } else {
-                Some(dir.join(common.trim()))
-            };
-            places.extend(
-                [Some(dir), common]
-                    .into_iter()
-                    .flatten()
-                    .flat_map(fs::canonicalize),
-            );
-        }
+/// Where the repository of a work tree stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Repository {
+    /// HEAD, the index, what is this work tree's own.
+    pub git_dir: PathBuf,
+    /// Objects, refs and configuration; the same but for a linked work tree.
+    pub common_dir: PathBuf,
+}
+
+/// The repository of the work tree at exactly this folder.
+///
+/// `.git` may have been written by a plan: a link is never followed, and what a file names is
+/// believed only where that place, which a plan cannot write, names this work tree in turn.
+pub(crate) fn repository(work_tree: &Path) -> Option<Repository> {
+    let dot_git = work_tree.join(".git");
+    let meta = fs::symlink_metadata(&dot_git).ok()?;
+    if meta.is_dir() {
+        return Some(Repository {
+            common_dir: dot_git.clone(),
+            git_dir: dot_git,
+        });
     }
-    places.push(dot_git);
+    let named = Some(&dot_git)
+        .filter(|_| meta.is_file())
+        .and_then(short_text)?;
+    let git_dir = fs::canonicalize(work_tree.join(named.strip_prefix("gitdir:")?.trim())).ok()?;
+    let is_here = |named: &str, here: &Path| {
+        fs::canonicalize(git_dir.join(named.trim())).is_ok_and(|named| named == here)
+    };
+    // A linked work tree: `<common>/worktrees/<name>`, whose `gitdir` names our file.
+    let common = git_dir
+        .parent()
+        .filter(|p| p.ends_with("worktrees"))
+        .and_then(Path::parent);
+    if let (Some(common), Some(back)) = (common, short_text(&git_dir.join("gitdir"))) {
+        let repository = Repository {
+            common_dir: common.to_owned(),
+            git_dir: git_dir.clone(),
+        };
+        return is_here(&back, &dot_git).then_some(repository);
+    }
+    // A submodule: its configuration names our folder.
+    let config = short_text(&git_dir.join("config"))?;
+    let back = config
+        .lines()
+        .find_map(|l| l.trim().strip_prefix("worktree")?.trim().strip_prefix('='))?;
+    let repository = Repository {
+        common_dir: git_dir.clone(),
+        git_dir: git_dir.clone(),
+    };
+    is_here(back, work_tree).then_some(repository)
+}
+
+/// A small file's text.
+fn short_text(path: impl AsRef<Path>) -> Option<String> {
+    let mut text = String::new();
+    File::open(path)
+        .ok()?
+        .take(1 << 16)
+        .read_to_string(&mut text)
+        .ok()?;
+    Some(text)
+}
+
+/// What of git is shown, read-only: the work folder's `.git` and, where that is a file, the
+/// places that belong to it.
+pub(super) fn git_places(cwd: &Path) -> Vec<PathBuf> {
+    let Some(Repository {
+        git_dir,
+        common_dir,
+    }) = repository(cwd)
+    else {
+        return Vec::new();
+    };
+    let mut places = vec![cwd.join(".git"), git_dir, common_dir];
+    places.dedup();
     places
 }
 
@@ -151,5 +203,24 @@ mod tests {
         }
         let absent = check_folder(&settings(Path::new("/no/such"), state.path()), None);
         assert!(matches!(absent, Err(AgentError::NoFolder(_))));
+    }
+
+    #[test]
+    fn a_git_that_a_plan_could_have_written_leads_nowhere() {
+        let dir = tempfile::tempdir().expect("dir");
+        let root = fs::canonicalize(dir.path()).expect("resolves");
+        let (work, secret) = (root.join("work"), root.join("secret"));
+        fs::create_dir_all(&work).expect("dir");
+        fs::create_dir_all(secret.join("worktrees/x")).expect("dir");
+        fs::write(secret.join("config"), "[core]\n\tworktree = ../elsewhere\n").expect("writes");
+        fs::write(secret.join("worktrees/x/gitdir"), "/elsewhere/.git\n").expect("writes");
+        assert_eq!(git_places(&work), [PathBuf::new(); 0]);
+        for named in ["../secret", "../secret/worktrees/x", "/", "", "\0"] {
+            fs::write(work.join(".git"), format!("gitdir: {named}\n")).expect("writes");
+            assert_eq!(git_places(&work), [PathBuf::new(); 0], "{named}");
+        }
+        fs::remove_file(work.join(".git")).expect("removes");
+        std::os::unix::fs::symlink(&secret, work.join(".git")).expect("links");
+        assert_eq!(git_places(&work), [PathBuf::new(); 0]);
     }
 }

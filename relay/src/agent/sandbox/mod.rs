@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::order::{AgentKind, Approve, SandboxKind, Settings};
 
 pub use folder::check_folder;
+pub(crate) use folder::{Repository, repository};
 
 /// The parts of `/etc` that programs need to run at all; none holds a secret.
 const ETC: &[&str] = &[

@@ -13,6 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::agent::error::{AgentError, io_err};
+use crate::agent::sandbox::{Repository, repository};
 
 /// Longest output that is taken from git, in bytes.
 const OUTPUT_LEN_MAX: u64 = 256 << 20;
@@ -42,7 +43,7 @@ const OVERRIDES: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Git {
     cwd: PathBuf,
-    git_dir: PathBuf,
+    repository: Repository,
     work_tree: PathBuf,
     index: Option<PathBuf>,
     filters: Vec<String>,
@@ -54,20 +55,21 @@ impl Git {
     /// configuration.
     pub(super) fn open(cwd: &Path, limit: Duration) -> Result<Self, AgentError> {
         let no_repository = || AgentError::NoRepository(cwd.to_owned());
-        let work_tree = cwd
-            .ancestors()
-            .find(|a| a.join(".git").exists())
-            .ok_or_else(no_repository)?;
+        // Anything by that name ends the search, so that nothing inside is mistaken for it.
+        let has = |a: &&Path| a.join(".git").symlink_metadata().is_ok();
+        let work_tree = cwd.ancestors().find(has).ok_or_else(no_repository)?;
         let mut git = Self {
             cwd: cwd.to_owned(),
-            git_dir: git_dir(work_tree).ok_or_else(no_repository)?,
+            repository: repository(work_tree).ok_or_else(no_repository)?,
             work_tree: work_tree.to_owned(),
             index: None,
             filters: Vec::new(),
             until: Instant::now() + limit,
         };
-        git.run(&["rev-parse", "--git-dir"], b"")
-            .map_err(|_| no_repository())?;
+        match git.run(&["rev-parse", "--git-dir"], b"") {
+            Err(AgentError::Git { .. }) => return Err(no_repository()),
+            other => other?,
+        };
         git.filters = git.named_filters()?;
         Ok(git)
     }
@@ -110,7 +112,7 @@ impl Git {
         // Both said, so that no configuration moves them.
         command
             .arg("--git-dir")
-            .arg(&self.git_dir)
+            .arg(&self.repository.git_dir)
             .arg("--work-tree")
             .arg(&self.work_tree);
         let path = std::env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
@@ -131,6 +133,7 @@ impl Git {
             ("GIT_COMMITTER_NAME", "pi-bridge"),
             ("GIT_COMMITTER_EMAIL", "pi-bridge@localhost"),
         ]);
+        command.env("GIT_COMMON_DIR", &self.repository.common_dir);
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
         }
@@ -190,16 +193,6 @@ impl Git {
             Some(_) => Err(failed(String::from_utf8_lossy(&err).trim())),
         }
     }
-}
-
-/// Where the repository of a work tree stands: its `.git`, or what that file names.
-fn git_dir(work_tree: &Path) -> Option<PathBuf> {
-    let dot_git = work_tree.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git);
-    }
-    let named = std::fs::read_to_string(&dot_git).ok()?;
-    std::fs::canonicalize(work_tree.join(named.strip_prefix("gitdir:")?.trim())).ok()
 }
 
 /// A path as git prints it: any bytes.
