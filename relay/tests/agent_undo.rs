@@ -358,15 +358,23 @@ async fn work_trees_and_submodules_are_kept_and_a_git_that_names_another_is_not(
     }
     let forged = place.root().join("forged");
     fs::create_dir(&forged).expect("a folder");
-    fs::write(
-        forged.join(".git"),
-        format!("gitdir: {}/.git\n", main.display()),
-    )
-    .expect("writes");
-    assert!(matches!(
-        undo::check(&forged, true),
-        Err(AgentError::NoRepository(_))
-    ));
+    for named in [
+        main.join(".git"),
+        main.join(".git/worktrees/tree"),
+        outer.join(".git/modules/sub"),
+    ] {
+        assert!(named.exists());
+        fs::write(
+            forged.join(".git"),
+            format!("gitdir: {}\n", named.display()),
+        )
+        .expect("writes");
+        let refused = undo::check(&forged, true);
+        assert!(
+            matches!(refused, Err(AgentError::NoRepository(_))),
+            "{named:?}"
+        );
+    }
 }
 
 #[tokio::test]

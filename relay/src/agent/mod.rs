@@ -5,8 +5,19 @@
 //! [`sandbox`], which starts the plan's commands and sees every process end. All three are `brb`
 //! itself, entered again by [`dispatch_hidden`].
 //!
-//! Start reading at [`Carrier`]: `preflight`, `approve`, `spawn`, `release`, `outcome`. Nothing
-//! here knows the page, the protocol or the journal.
+//! How the relay uses it:
+//! - at the start [`Carrier::preflight`], and for a new session [`Carrier::check_fresh`];
+//! - for each accepted plan [`Carrier::busy`] (nobody at work in the folder), then
+//!   [`Carrier::approve`], [`Carrier::spawn`], make *started* durable, [`Spawned::release`],
+//!   [`Running::outcome`]; a [`Stopper`] ends it early;
+//! - after a restart [`adopt`] on the job folder of a plan that was started.
+//!
+//! Nothing here knows the page, the protocol or the journal. The wrapper and the keeper read the
+//! monotonic clock themselves (ours): they are processes of their own and outlive the relay's.
+//!
+//! Inside bubblewrap `.git` is read-only as a whole (ours, the stricter reading): a plan can ask
+//! git anything and commit nothing. Landlock cannot except a folder from a writable one; there
+//! the receipt says so, and says when configuration, hooks or HEAD have changed.
 
 mod approve;
 mod capture;

@@ -98,7 +98,7 @@ pub(crate) fn repository(work_tree: &Path) -> Option<Repository> {
         .parent()
         .filter(|p| p.ends_with("worktrees"))
         .and_then(Path::parent);
-    if let (Some(common), Some(back)) = (common, short_text(&git_dir.join("gitdir"))) {
+    if let (Some(common), Some(back)) = (common, short_text(git_dir.join("gitdir"))) {
         let repository = Repository {
             common_dir: common.to_owned(),
             git_dir: git_dir.clone(),
@@ -106,7 +106,7 @@ pub(crate) fn repository(work_tree: &Path) -> Option<Repository> {
         return is_here(&back, &dot_git).then_some(repository);
     }
     // A submodule: its configuration names our folder.
-    let config = short_text(&git_dir.join("config"))?;
+    let config = short_text(git_dir.join("config"))?;
     let back = config
         .lines()
         .find_map(|l| l.trim().strip_prefix("worktree")?.trim().strip_prefix('='))?;
@@ -205,6 +205,8 @@ mod tests {
         assert!(matches!(absent, Err(AgentError::NoFolder(_))));
     }
 
+    const NOWHERE: [PathBuf; 0] = [];
+
     #[test]
     fn a_git_that_a_plan_could_have_written_leads_nowhere() {
         let dir = tempfile::tempdir().expect("dir");
@@ -214,13 +216,13 @@ mod tests {
         fs::create_dir_all(secret.join("worktrees/x")).expect("dir");
         fs::write(secret.join("config"), "[core]\n\tworktree = ../elsewhere\n").expect("writes");
         fs::write(secret.join("worktrees/x/gitdir"), "/elsewhere/.git\n").expect("writes");
-        assert_eq!(git_places(&work), [PathBuf::new(); 0]);
+        assert_eq!(git_places(&work), NOWHERE);
         for named in ["../secret", "../secret/worktrees/x", "/", "", "\0"] {
             fs::write(work.join(".git"), format!("gitdir: {named}\n")).expect("writes");
-            assert_eq!(git_places(&work), [PathBuf::new(); 0], "{named}");
+            assert_eq!(git_places(&work), NOWHERE, "{named}");
         }
         fs::remove_file(work.join(".git")).expect("removes");
         std::os::unix::fs::symlink(&secret, work.join(".git")).expect("links");
-        assert_eq!(git_places(&work), [PathBuf::new(); 0]);
+        assert_eq!(git_places(&work), NOWHERE);
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures::FutureExt;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::Signal;
@@ -215,6 +216,9 @@ impl Keeper {
         stop: &mut Signal,
         job_dir: &Path,
     ) -> Work {
+        if stop.recv().now_or_never().is_some() {
+            return Work::not_started("a stop was asked for before its first command".into());
+        }
         let mut tally = Tally::new(errand, keep.jobs.len(), rest);
         // From here on a process of the plan may exist, whatever we still learn of it.
         if let Err(e) = write_durably(&begun_path(job_dir), b"") {
@@ -246,7 +250,8 @@ impl Keeper {
         stop: &mut Signal,
     ) {
         let mut until = deadline;
-        loop {
+        // Ready, two for each job, and the last; and one stop.
+        for _ in 0..2 * tally.jobs + 3 {
             let why = tokio::select! {
                 event = timeout_at(until, self.next()) => match event {
                     Ok(Some(event)) => {
