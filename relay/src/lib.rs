@@ -1,6 +1,7 @@
 //! relay: the service around the protocol, and its command line `brb`.
 
 pub mod agent;
+pub mod cli;
 pub mod clock;
 pub mod ids;
 pub mod index;

@@ -6,5 +6,5 @@ fn main() -> ExitCode {
     if let Some(code) = relay::agent::dispatch_hidden() {
         return code;
     }
-    ExitCode::SUCCESS
+    relay::cli::main()
 }

@@ -1,0 +1,82 @@
+//! Looks at the page for commands that only look: attach, watch, let go.
+
+use std::time::Duration;
+
+use protocol::{
+    outcome::Signal,
+    page::{Attachment, Look, Loss, What},
+};
+use tokio::{sync::mpsc, time::timeout};
+
+/// Letting go of the browser at the end.
+const END_MS: u64 = 8_000;
+
+/// What was seen until it was enough, or until the time was over.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub attachment: Option<Attachment>,
+    pub look: Option<Look>,
+    pub lost: Option<Loss>,
+    pub dialog: Option<String>,
+    pub signal: Option<Signal>,
+    /// What was wanted was seen.
+    pub enough: bool,
+}
+
+/// Attaches and watches until `enough` says so, something is lost for good, a
+/// signal comes, or `wait` is over.
+pub(super) async fn watch(
+    config: cdp::Config,
+    wait: Duration,
+    signals: &mut mpsc::Receiver<Signal>,
+    mut enough: impl FnMut(&Look) -> bool,
+) -> Seen {
+    let keep_browser = config.keep_browser;
+    let (commands, mut observations) = cdp::spawn(config);
+    let mut seen = Seen::default();
+    let watching = async {
+        loop {
+            let what = tokio::select! {
+                signal = signals.recv() => {
+                    seen.signal = signal;
+                    return;
+                }
+                observation = observations.recv() => match observation {
+                    Some(observation) => observation.what,
+                    None => return,
+                },
+            };
+            match what {
+                What::Attached(attachment) => seen.attachment = Some(attachment),
+                What::Look(look) => {
+                    seen.enough = enough(&look);
+                    seen.look = Some(*look);
+                    if seen.enough {
+                        return;
+                    }
+                }
+                What::Dialog { message, .. } => seen.dialog = Some(message),
+                // A new document in the same tab follows by itself.
+                What::Lost(Loss::Document) => {}
+                What::Lost(loss) => {
+                    seen.lost = Some(loss);
+                    return;
+                }
+                What::Stream(_) | What::Answer { .. } | What::Beat(_) | What::Malformed { .. } => {}
+            }
+        }
+    };
+    // What was seen by then is what there is.
+    let _ = timeout(wait, watching).await;
+    let closing = async {
+        if commands
+            .send(cdp::Control::Close { keep_browser })
+            .await
+            .is_ok()
+        {
+            while observations.recv().await.is_some() {}
+        }
+    };
+    let _ = timeout(Duration::from_millis(END_MS), closing).await;
+    seen
+}
