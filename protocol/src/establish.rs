@@ -137,3 +137,6 @@ impl<'a> Ack<'a> {
         add(Code::Contract, contract);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -139,9 +139,11 @@ impl Fence {
     /// Appends `line` without as much indentation as the fence had. A tab that
     /// is used up in part leaves the rest of its columns as spaces.
     fn append_unindented(self, line: &str, out: &mut String) {
+        let nested = self.inside.is_some();
+        let goes = |b: u8| matches!(b, b' ' | b'\t') || (nested && b == b'>');
         let mut column = 0;
         for (at, byte) in line.bytes().enumerate() {
-            if column >= self.indent || !matches!(byte, b' ' | b'\t' | b'>') {
+            if column >= self.indent || !goes(byte) {
                 out.push_str(line.get(at..).unwrap_or_default());
                 return;
             }
@@ -230,3 +232,6 @@ fn block<'a>(fence: Fence, info: &'a str, inside: &'a str, closed: bool) -> Bloc
         closed,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -253,3 +253,6 @@ impl<'a> Raw<'a> {
         names
     }
 }
+
+#[cfg(test)]
+mod tests;

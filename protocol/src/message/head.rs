@@ -123,3 +123,6 @@ fn assistant(block: &str) -> Option<Head> {
     }
     hs::parse(block).map(Head::Hs)
 }
+
+#[cfg(test)]
+mod tests;

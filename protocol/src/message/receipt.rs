@@ -161,5 +161,11 @@ fn clip(text: &str, len_max: usize, indent: &str) -> String {
     };
     let cut = len - head - tail;
     let (head, tail) = (&text[..at(head)], &text[at(len - tail)..]);
-    format!("{head}\n{indent}[… 省略 {cut} 个字符 …]\n{indent}{tail}")
+    format!(
+        "{}\n{indent}[… 省略 {cut} 个字符 …]\n{indent}{tail}",
+        head.trim_end()
+    )
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! How fast a reply is scanned and validated, and whether that is linear.
+//!
+//! `cargo bench -p protocol`: MB/s for a reply of 64 KiB and one of 8 MiB, for
+//! one long section and for many short lines, and the ratio of the two, all in
+//! one run.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a bench reads the clock"
+)]
+#![allow(clippy::print_stdout, reason = "its result is what it prints")]
+
+use std::{hint::black_box, time::Instant};
+
+use protocol::{
+    fence,
+    frame::Frame,
+    id::{Round, Sid, Tag},
+    plan,
+    reply::EndWitness,
+};
+
+const SMALL: usize = 64 * 1024;
+const LARGE: usize = 8 * 1024 * 1024;
+/// How many bytes each measurement goes through.
+const WORK: usize = 64 * 1024 * 1024;
+
+fn main() {
+    let frame = Frame {
+        sid: Sid::from_bytes([7; 8]),
+        round: Round(3),
+        prev: None,
+        qid: Tag::parse("e1db9b58").expect("eight digits"),
+    };
+    println!("{:<28} {:>12} {:>12} {:>8}", "", "64 KiB", "8 MiB", "ratio");
+    for (what, line, section) in [
+        ("notes, lines of 72", &"x".repeat(72), "NOTES"),
+        ("notes, Chinese", &"方案里的一行字，".repeat(6), "NOTES"),
+        ("notes, lines of 3", &"abc".to_owned(), "NOTES"),
+        (
+            "commands, lines of 72",
+            &format!("- {}", "x".repeat(70)),
+            "COMMANDS",
+        ),
+        (
+            "back-ticks in every line",
+            &"``` x` ~~~".to_owned(),
+            "NOTES",
+        ),
+    ] {
+        let speed = |len| {
+            let reply = reply(&frame, section, line, len);
+            measure(&reply, |text| {
+                let plan = plan::validate(text, &frame, EndWitness::StreamDone);
+                assert!(black_box(plan).is_ok());
+            })
+        };
+        report(&format!("validate: {what}"), speed(SMALL), speed(LARGE));
+    }
+    let scan = |len| {
+        let text = "~~~\n".repeat(len / 4);
+        measure(&text, |text| {
+            black_box(fence::scan(text));
+        })
+    };
+    report("scan: fences alone", scan(SMALL), scan(LARGE));
+}
+
+fn report(what: &str, small: f64, large: f64) {
+    println!(
+        "{what:<34} {small:>6.0} MB/s {large:>7.0} MB/s {:>8.2}",
+        small / large
+    );
+}
+
+/// The best of several runs, in MB/s.
+fn measure(text: &str, mut run: impl FnMut(&str)) -> f64 {
+    let times = (WORK / text.len()).max(1);
+    let best = (0..5).map(|_| {
+        let start = Instant::now();
+        for _ in 0..times {
+            run(black_box(text));
+        }
+        start.elapsed().as_secs_f64() / f64::from(u32::try_from(times).unwrap_or(u32::MAX))
+    });
+    let seconds = best.fold(f64::INFINITY, f64::min);
+    #[allow(clippy::cast_precision_loss, reason = "a length far below 2^52")]
+    let megabytes = text.len() as f64 / 1e6;
+    megabytes / seconds
+}
+
+fn reply(frame: &Frame, section: &str, line: &str, len: usize) -> String {
+    let mut out = format!("````\n# PLAN pi-bridge/1\n{frame}\nDECISION: continue\nTASK: bench\n");
+    for name in [
+        "GOAL", "STEPS", "FILES", "COMMANDS", "RISKS", "VERIFY", "NOTES",
+    ] {
+        out.push_str(&format!("\n## {name}\n"));
+        if name == section {
+            while out.len() < len {
+                out.push_str(line);
+                out.push('\n');
+            }
+        } else {
+            out.push_str(if name == "STEPS" { "1. x\n" } else { "- x\n" });
+        }
+    }
+    out.push_str("````\n");
+    out
+}
