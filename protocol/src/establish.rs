@@ -19,6 +19,7 @@ const STRAY_MAX: usize = 8;
 
 //= spec H1
 //= spec H2
+//= spec H3
 //= spec W11
 /// Whether `reply` acknowledges `terms`: the answer to HELLO, to RESYNC and to
 /// RESUME alike.

@@ -17,6 +17,8 @@
 
 use std::borrow::Cow;
 
+use crate::line::{Line, lines};
+
 //= spec P1
 /// A fenced block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,12 +184,12 @@ fn marker(text: &str) -> Option<(usize, Container)> {
 pub fn scan(text: &str) -> Scan<'_> {
     let mut scan = Scan::default();
     let mut open: Option<(Fence, &str, usize)> = None;
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        let next = at + rest.find('\n').map_or(rest.len(), |lf| lf + 1);
-        let line = &text[at..next];
-        let line = line.strip_suffix('\n').unwrap_or(line);
+    for Line {
+        text: line,
+        start: at,
+        next,
+    } in lines(text)
+    {
         let line = line.strip_suffix('\r').unwrap_or(line);
         if let Some((fence, info, start)) = open {
             let closed = fence.closes(line);
@@ -197,7 +199,6 @@ pub fn scan(text: &str) -> Scan<'_> {
                 open = None;
             }
             if !left {
-                at = next;
                 continue;
             }
         }
@@ -208,7 +209,6 @@ pub fn scan(text: &str) -> Scan<'_> {
             }
             None => scan.outside |= !line.bytes().all(|b| matches!(b, b' ' | b'\t')),
         }
-        at = next;
     }
     if let Some((fence, info, start)) = open {
         scan.blocks.push(block(fence, info, &text[start..], false));

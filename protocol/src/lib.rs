@@ -13,6 +13,7 @@ pub mod fence;
 pub mod frame;
 pub mod id;
 pub mod limits;
+mod line;
 pub mod message;
 pub mod outcome;
 pub mod page;

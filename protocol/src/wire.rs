@@ -3,11 +3,14 @@
 //! Nothing else in the workspace spells these values: whoever needs one takes
 //! it from here.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{Digest, Tag};
+use crate::{
+    id::{Digest, Tag},
+    line::{lines, trim_end},
+};
 
 /// The framing in force, as one literal for `concat!`.
 macro_rules! wire_id {
@@ -108,35 +111,44 @@ TASK: <短标识，如 fix-selector-drift>
 /// lines in a row become one, the whole is trimmed. A line ends at LF only.
 /// Taking it twice changes nothing; the cost is linear.
 pub fn canonical(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+    canonical_or_same(text).into_owned()
+}
+
+/// The canonical form, borrowed where the text has it but for blanks around it.
+fn canonical_or_same(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    // Nothing is copied up to the first line that has to change.
+    let mut out: Option<String> = None;
     let mut blank_before = false;
-    for line in text.trim().split('\n') {
+    for line in lines(text) {
         // A CR before the LF is white space at the end of the line.
-        let line = line.trim_end();
-        if line.is_empty() {
-            blank_before = true;
-            continue;
+        let kept = trim_end(line.text);
+        let second_blank = kept.is_empty() && blank_before;
+        if out.is_none() && (second_blank || kept.len() < line.text.len()) {
+            let mut copy = String::with_capacity(text.len());
+            copy.push_str(&text[..line.start]);
+            out = Some(copy);
         }
-        if !out.is_empty() {
-            out.push('\n');
+        blank_before = kept.is_empty();
+        if let (Some(out), false) = (&mut out, second_blank) {
+            out.push_str(kept);
+            // The text is trimmed: its last line is not blank and ends it.
+            if line.next < text.len() {
+                out.push('\n');
+            }
         }
-        if blank_before {
-            out.push('\n');
-            blank_before = false;
-        }
-        out.push_str(line);
     }
-    out
+    out.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 //= spec W3
 /// The tag of a text: of its canonical form.
 pub fn tag(text: &str) -> Tag {
-    tag_of_canonical(&canonical(text))
+    tag_of_canonical(&canonical_or_same(text))
 }
 
 /// The tag of a text that is in canonical form already.
-pub(crate) fn tag_of_canonical(canonical: &str) -> Tag {
+fn tag_of_canonical(canonical: &str) -> Tag {
     let digest = Digest::of(canonical);
     let head = digest.as_str().get(..8);
     Tag::parse(head.expect("a digest has 64 digits")).expect("eight hexadecimal digits are a tag")

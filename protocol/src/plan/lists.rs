@@ -1,6 +1,7 @@
 //! What stands inside the sections that the relay itself reads.
 
 use super::{FileNote, read::Found};
+use crate::line::lines;
 
 /// How many stray lines are named.
 const STRAY_MAX: usize = 8;
@@ -91,20 +92,16 @@ pub(super) fn commands(text: &str, found: &Found<'_>) -> (Vec<String>, Vec<u32>)
         return (items, stray);
     }
     let mut blanks = 0;
-    for (number, line) in (part.line + 1..).zip(body.split('\n')) {
-        if line.trim().is_empty() {
+    for (number, line) in (part.line + 1..).zip(lines(body)) {
+        let line = line.text;
+        if line.trim_start().is_empty() {
             blanks += 1;
             continue;
         }
-        let indented = line
-            .strip_prefix("  ")
-            .or_else(|| line.strip_prefix(['\t', ' ']));
-        if let Some(item) = line
-            .strip_prefix('-')
-            .filter(|i| i.is_empty() || i.starts_with(' '))
-        {
+        let item = line.strip_prefix('-');
+        if let Some(item) = item.filter(|item| item.is_empty() || item.starts_with(' ')) {
             items.push(item.trim_start().to_owned());
-        } else if let (Some(more), Some(last)) = (indented, items.last_mut()) {
+        } else if let (Some(more), Some(last)) = (indented(line), items.last_mut()) {
             last.extend(std::iter::repeat_n('\n', blanks + 1));
             last.push_str(more);
         } else if stray.len() < STRAY_MAX {
@@ -112,11 +109,13 @@ pub(super) fn commands(text: &str, found: &Found<'_>) -> (Vec<String>, Vec<u32>)
         }
         blanks = 0;
     }
-    let items: Vec<_> = items
-        .iter()
-        .map(|item| unquoted(item.trim()).to_owned())
-        .collect();
-    let items: Vec<_> = items.into_iter().filter(|item| !item.is_empty()).collect();
+    items.retain_mut(|item| {
+        let bare = unquoted(item.trim());
+        if bare.len() < item.len() {
+            *item = bare.to_owned();
+        }
+        !item.is_empty()
+    });
     // A heading of no section of the contract may be a line of a command that
     // was not indented, a comment in a script for example.
     let cut = found.parts.get(at + 1).filter(|next| !is_known(next.name));
@@ -124,6 +123,12 @@ pub(super) fn commands(text: &str, found: &Found<'_>) -> (Vec<String>, Vec<u32>)
         stray.push(next.line);
     }
     (items, stray)
+}
+
+/// What an indented line says, without the two columns that its list takes.
+fn indented(line: &str) -> Option<&str> {
+    line.strip_prefix("  ")
+        .or_else(|| line.strip_prefix(['\t', ' ']))
 }
 
 fn is_known(name: &str) -> bool {

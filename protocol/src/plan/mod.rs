@@ -230,7 +230,7 @@ fn has_header(block: &str) -> bool {
 /// # Errors
 /// All its faults in the table's order.
 pub fn from_block(block: &str, frame: &Frame) -> Result<Plan, Vec<Fault>> {
-    let text = if block.contains("\r\n") {
+    let text = if memchr::memmem::find(block.as_bytes(), b"\r\n").is_some() {
         block.replace("\r\n", "\n")
     } else {
         block.to_owned()

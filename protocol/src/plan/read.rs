@@ -6,6 +6,7 @@ use super::{Decision, Section, lists};
 use crate::{
     fault::{Code, Fault},
     frame::Frame,
+    line::{Line, lines, trim_end},
     wire::HEADER_PLAN,
 };
 
@@ -55,18 +56,12 @@ impl<'a> Found<'a> {
         let mut place = 0;
         let mut frame_seen = false;
         let mut in_section = false;
-        let mut number = 0;
-        let mut at = 0;
-        while at < text.len() {
-            let rest = &text[at..];
-            let next = at + rest.find('\n').map_or(rest.len(), |lf| lf + 1);
-            let line = &text[at..next];
-            let start = at;
-            (at, number) = (next, number + 1);
-            if in_section && !line.starts_with("## ") {
+        for (number, line) in (1_u32..).zip(lines(text)) {
+            let Line { start, next, .. } = line;
+            if in_section && !line.text.starts_with("## ") {
                 continue;
             }
-            let line = line.trim_end();
+            let line = trim_end(line.text);
             if line.is_empty() {
                 continue;
             }

@@ -132,6 +132,7 @@ facts! {
         /// RESYNC was answered and it is still inconsistent.
         Refused = "refused",
     }
+    //= spec RP8
     /// Where the conversation is.
     Target, target, "target" {
         /// Not looked for yet.
@@ -194,6 +195,7 @@ facts! {
     }
 }
 
+//= spec RP6
 impl fmt::Display for Facts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = self.named();

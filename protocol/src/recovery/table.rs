@@ -48,6 +48,7 @@ pub struct Case {
 //= spec RP1
 /// The table, in the order in which the rows are asked.
 pub static TABLE: [Row; 16] = [
+    //= spec R15
     Row {
         id: RowId::R15,
         failure: "non-stall exception: code bug, parser bug, invariant; a record that cannot be stored (ours)",
@@ -59,6 +60,7 @@ pub static TABLE: [Row; 16] = [
         never: &["treating a software bug as a network fault"],
         why: "a program that no longer knows its own state must not act on it",
     },
+    //= spec R14
     Row {
         id: RowId::R14,
         failure: "boundary already hit; a stop stands, or the session is closed (ours)",
@@ -82,6 +84,7 @@ pub static TABLE: [Row; 16] = [
         never: &["passing the boundary"],
         why: "recovery is no way around a limit that a person set",
     },
+    //= spec R12
     Row {
         id: RowId::R12,
         failure: "captcha, logout, rate limit or account blocker, confirmed",
@@ -93,6 +96,7 @@ pub static TABLE: [Row; 16] = [
         never: &["a generic reconnect loop", "pressing anything (ours)"],
         why: "only a person may answer for the account",
     },
+    //= spec R11
     Row {
         id: RowId::R11,
         failure: "cannot tell whether a plan with effects already ran",
@@ -113,6 +117,7 @@ pub static TABLE: [Row; 16] = [
         never: &["replaying it"],
         why: "a second execution cannot be undone, a question to a person can",
     },
+    //= spec R10
     Row {
         id: RowId::R10,
         failure: "the FRAME chain conflicts: sid clash, round regression or jump, p unmatched; interference (ours)",
@@ -124,6 +129,7 @@ pub static TABLE: [Row; 16] = [
         never: &["picking a branch"],
         why: "nothing here can say which history is the true one",
     },
+    //= spec R13
     Row {
         id: RowId::R13,
         failure: "RESYNC answered and still inconsistent; recovery budget exhausted",
@@ -141,6 +147,7 @@ pub static TABLE: [Row; 16] = [
         never: &["unbounded recovery"],
         why: "what did not help so often will not help by itself",
     },
+    //= spec R9
     Row {
         id: RowId::R9,
         failure: "local contract or capabilities changed against the handshake",
@@ -149,6 +156,7 @@ pub static TABLE: [Row; 16] = [
         never: &["pretending that the old ACK still holds"],
         why: "both sides must name the same contract before a plan counts",
     },
+    //= spec R8
     Row {
         id: RowId::R8,
         failure: "HELLO and ACK no longer provable, conversation and checkpoint still trustworthy",
@@ -157,6 +165,7 @@ pub static TABLE: [Row; 16] = [
         never: &["executing a new plan first"],
         why: "a half-established session executes what nobody agreed to",
     },
+    //= spec R7
     Row {
         id: RowId::R7,
         failure: "cache lost, FRAME chain in history complete",
@@ -179,6 +188,7 @@ pub static TABLE: [Row; 16] = [
         never: &["guessing whether the last plan ran"],
         why: "the history proves what settled and nothing after it",
     },
+    //= spec R6
     Row {
         id: RowId::R6,
         failure: "pi restarted, runtime lost, cache and history recoverable",
@@ -187,6 +197,7 @@ pub static TABLE: [Row; 16] = [
         never: &["replaying unconfirmed plans"],
         why: "the journal knows what was sent and what ran",
     },
+    //= spec R5
     Row {
         id: RowId::R5,
         failure: "browser relaunched, local session cache intact",
@@ -195,6 +206,7 @@ pub static TABLE: [Row; 16] = [
         never: &["a new sid"],
         why: "the session outlives the browser that showed it",
     },
+    //= spec R4
     Row {
         id: RowId::R4,
         failure: "page loaded anew, or opened again by its address (ours), same conversation",
@@ -203,6 +215,7 @@ pub static TABLE: [Row; 16] = [
         never: &["RESYNC"],
         why: "the thread is the server's; a plan that stands there is consumed once",
     },
+    //= spec R3
     Row {
         id: RowId::R3,
         failure: "CDP session dropped; browser, tab, conversation and runtime intact",
@@ -211,6 +224,7 @@ pub static TABLE: [Row; 16] = [
         never: &["a new HELLO", "a blind ROUND"],
         why: "losing sight of the page changes nothing in it",
     },
+    //= spec R2
     Row {
         id: RowId::R2,
         failure: "reply wait timeout, no fresh turn yet",
@@ -227,6 +241,7 @@ pub static TABLE: [Row; 16] = [
         never: &["advancing the round"],
         why: "silence is no answer, and asking twice is two questions",
     },
+    //= spec R1
     Row {
         id: RowId::R1,
         failure: "capture failure: E_CAPTURE, E_SOURCE_UNCERTAIN; an incomplete reading of the thread (ours)",
@@ -235,6 +250,7 @@ pub static TABLE: [Row; 16] = [
         never: &["REPAIR", "resending the ROUND", "any send (ours)"],
         why: "what we failed to read is not the other side's fault",
     },
+    //= spec R0
     Row {
         id: RowId::R0,
         failure: "nothing fits (ours)",

@@ -1,6 +1,7 @@
 use super::*;
 use crate::testing::snapshot;
 
+//= spec RP8 type=test
 /// What the table does in situations that have a name.
 #[test]
 fn situations() {

@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-use proptest::{collection::vec, option, prelude::*, sample};
+mod values;
+
+use proptest::{collection::vec, prelude::*, sample};
 use protocol::{
     establish,
-    fault::{Code, Domain, Fault},
+    fault::Code,
     fence,
     frame::{Checkpoint, Frame},
-    id::{Round, Sid, Tag},
+    id::Round,
     message::{
-        Body, Head, Objective, Offer, Word,
-        body::{self, Known, Later},
+        Body, Head, Offer,
+        body::{self, Later},
         hello, hs,
         receipt::Receipt,
         recognise, repair, resume, resync, round,
@@ -21,89 +23,9 @@ use protocol::{
     reply::EndWitness,
     wire,
 };
-
-fn sid() -> impl Strategy<Value = Sid> {
-    any::<[u8; 8]>().prop_map(Sid::from_bytes)
-}
-
-fn tag() -> impl Strategy<Value = Tag> {
-    any::<u32>().prop_map(|n| Tag::parse(&format!("{n:08x}")).unwrap())
-}
-
-fn round_number() -> impl Strategy<Value = Round> {
-    prop_oneof![Just(1), Just(u32::MAX), 1..=u32::MAX].prop_map(Round)
-}
-
-fn frame() -> impl Strategy<Value = Frame> {
-    (sid(), round_number(), option::of(tag()), tag()).prop_map(|(sid, round, prev, qid)| Frame {
-        sid,
-        round,
-        prev,
-        qid,
-    })
-}
-
-fn checkpoint() -> impl Strategy<Value = Checkpoint> {
-    prop_oneof![
-        Just(Checkpoint::Start),
-        (round_number(), tag()).prop_map(|(round, key)| Checkpoint::At { round, key }),
-    ]
-}
-
-fn words() -> impl Strategy<Value = Vec<Word>> {
-    vec(
-        "[A-Za-z0-9._-]{1,12}".prop_map(|text| Word::parse(&text).unwrap()),
-        0..6,
-    )
-}
-
-fn objective() -> impl Strategy<Value = Objective> {
-    prop_oneof![
-        "[!-~é中:]{1,30}",
-        "[!-~] ?[ -~]{0,20}[!-~]",
-        Just("CAPS:".to_owned()),
-        Just("CONTRACT:".to_owned()),
-    ]
-    .prop_map(|text| Objective::parse(&text).unwrap())
-}
-
-fn offer() -> impl Strategy<Value = Offer> {
-    (sid(), tag(), objective(), words(), words())
-        .prop_map(|(sid, qid, objective, caps, deny)| Offer::new(sid, qid, objective, caps, deny))
-}
-
-fn faults() -> impl Strategy<Value = Vec<Fault>> {
-    let remote: Vec<_> = Code::ALL
-        .into_iter()
-        .filter(|code| code.domain() == Domain::Remote)
-        .collect();
-    vec(sample::select(remote).prop_map(Fault::bare), 1..8)
-}
-
-/// A body's text: our headings and header lines among other things.
-fn content() -> impl Strategy<Value = String> {
-    let line = prop_oneof![
-        "[ -~é中\t]{0,20}",
-        Just("## 上轮执行回执".to_owned()),
-        Just("## 用户请求".to_owned()),
-        Just("# HELLO pi-bridge/1".to_owned()),
-        Just("FRAME: s=0000000000000000 r=1 p=- q=00000000".to_owned()),
-        Just("```".to_owned()),
-        Just(String::new()),
-    ];
-    vec(line, 1..8).prop_map(|lines| lines.join("\n"))
-}
-
-fn resumed_body(request: Option<String>, checkpoint: Checkpoint, later: Later) -> Body {
-    Body::Resumed {
-        request: request.map(Into::into),
-        known: Known {
-            checkpoint,
-            receipt: Some(Receipt::new().quote("## 上轮执行回执").finish(1_000).into()),
-            later,
-        },
-    }
-}
+use values::{
+    checkpoint, content, edit, faults, frame, offer, plan_parts, resumed_body, round_number,
+};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
@@ -112,6 +34,7 @@ proptest! {
     #[test]
     fn canonical_form_is_a_fixed_point(text in "[a \t\r\n\u{a0}\u{2028}\u{b}中]{0,40}") {
         let canonical = wire::canonical(&text);
+        prop_assert_eq!(&canonical, &canonical_by_the_book(&text));
         prop_assert_eq!(wire::canonical(&canonical), canonical.clone());
         prop_assert_eq!(wire::tag(&canonical), wire::tag(&text));
         prop_assert!(!canonical.contains("\n\n\n") && !canonical.contains(" \n"));
@@ -302,6 +225,14 @@ proptest! {
     }
 }
 
+/// W2, sentence by sentence.
+fn canonical_by_the_book(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let mut lines: Vec<_> = text.split('\n').map(str::trim_end).collect();
+    lines.dedup_by(|one, before| one.is_empty() && before.is_empty());
+    lines.join("\n").trim().to_owned()
+}
+
 fn read_by_all(text: &str, frame: &Frame, offer: &Offer) {
     let _ = wire::canonical(text);
     let _ = Frame::parse(text);
@@ -327,116 +258,4 @@ fn read_by_all(text: &str, frame: &Frame, offer: &Offer) {
         let _ = plan::validate(text, frame, end);
     }
     let _ = Receipt::new().say(text).quote(text).finish(100);
-}
-
-/// A change that a model, a page or a cable makes to a text.
-#[derive(Debug, Clone)]
-enum Edit {
-    Delete(usize),
-    Insert(String),
-    Repeat(usize),
-    CutOff,
-}
-
-fn edit() -> impl Strategy<Value = Edit> {
-    prop_oneof![
-        (1_usize..40).prop_map(Edit::Delete),
-        "[ -~\n\r\t中]{1,6}|\n## [A-Z]{1,4}\n|\n```\n".prop_map(Edit::Insert),
-        (1_usize..80).prop_map(Edit::Repeat),
-        Just(Edit::CutOff),
-    ]
-}
-
-impl Edit {
-    fn apply(&self, text: &mut String, at: sample::Index) {
-        let places: Vec<_> = text
-            .char_indices()
-            .map(|(at, _)| at)
-            .chain([text.len()])
-            .collect();
-        let at = at.index(places.len());
-        let to = |len: usize| places[(at + len).min(places.len() - 1)];
-        match self {
-            Self::Delete(len) => text.replace_range(places[at]..to(*len), ""),
-            Self::Insert(more) => text.insert_str(places[at], more),
-            Self::Repeat(len) => {
-                let again = text[places[at]..to(*len)].to_owned();
-                text.insert_str(places[at], &again);
-            }
-            Self::CutOff => text.truncate(places[at]),
-        }
-    }
-}
-
-/// The parts that a valid plan is made of.
-#[derive(Debug, Clone)]
-struct Parts {
-    decision: &'static str,
-    task: String,
-    steps: Vec<String>,
-    files: Vec<String>,
-    commands: Vec<String>,
-}
-
-fn plan_parts() -> impl Strategy<Value = Parts> {
-    let decision = sample::select(&["continue", "done", "blocked", "need_info"][..]);
-    let words = "[a-z][a-z中 ]{0,10}[a-z]";
-    let command = "[a-z][a-z|&>$\" -]{0,12}[a-z](\n[ \t]{0,3}[a-z]{1,5}){0,2}";
-    (
-        decision,
-        words,
-        vec(words, 1..4),
-        vec("[a-z/.]{1,10}[a-z]", 0..4),
-        vec(command, 0..4),
-    )
-        .prop_filter_map(
-            "the word for nothing",
-            |(decision, task, steps, files, commands)| {
-                let none = |text: &String| text == "none";
-                (!files.iter().any(none) && !commands.iter().any(none)).then_some(Parts {
-                    decision,
-                    task,
-                    steps,
-                    files,
-                    commands,
-                })
-            },
-        )
-}
-
-impl Parts {
-    fn text(&self, frame: &Frame) -> String {
-        let or_none = |items: Vec<String>| {
-            if items.is_empty() {
-                "无".to_owned()
-            } else {
-                items.join("\n")
-            }
-        };
-        let steps: Vec<_> = self
-            .steps
-            .iter()
-            .enumerate()
-            .map(|(n, step)| format!("{}. {step}", n + 1))
-            .collect();
-        let files = self
-            .files
-            .iter()
-            .map(|path| format!("- {path} :: 改"))
-            .collect();
-        let commands = self
-            .commands
-            .iter()
-            .map(|command| format!("- {}", command.replace('\n', "\n  ")))
-            .collect();
-        format!(
-            "# PLAN pi-bridge/1\n{frame}\nDECISION: {}\nTASK: {}\n\n## GOAL\ng\n\n## STEPS\n{}\n\n\
-             ## FILES\n{}\n\n## COMMANDS\n{}\n\n## RISKS\n无\n\n## VERIFY\n- v",
-            self.decision,
-            self.task,
-            steps.join("\n"),
-            or_none(files),
-            or_none(commands),
-        )
-    }
 }
