@@ -359,3 +359,6 @@ pub struct Stop {
     /// A signal ended the run; true besides a worse truth.
     pub interrupted: bool,
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,6 +44,8 @@ pub(super) struct Live {
     pub verdict: Option<Verdict>,
     /// Copies asked for since the reply last changed.
     pub copies: u32,
+    /// When a look was last asked for.
+    pub looked_for: Option<Millis>,
     pub pause: Pause,
     pub agent: AgentLive,
     pub sent_at: VecDeque<Millis>,
@@ -180,6 +182,7 @@ impl Live {
             submit: Submit::None,
             verdict: None,
             copies: 0,
+            looked_for: None,
             pause: Pause::None,
             agent: AgentLive::None,
             sent_at: VecDeque::new(),
@@ -211,7 +214,8 @@ impl Live {
         match act {
             Act::Submit => self.submit = Submit::Out,
             Act::Copy => self.copies += 1,
-            Act::Look | Act::Read | Act::Compose | Act::Clear | Act::Other => {}
+            Act::Look => self.looked_for = Some(self.clock.now()),
+            Act::Read | Act::Compose | Act::Clear | Act::Other => {}
         }
         self.call = Some(Call {
             id,

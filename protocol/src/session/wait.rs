@@ -13,7 +13,7 @@ use crate::{
     page::{Ask, Place},
     record::{Cost, Judgement, Record, SendRow, Stop},
     recovery::RowId,
-    reply::{CaptureFailure, Verdict, Want},
+    reply::{CaptureFailure, Phase, Progress, Verdict, Want},
     send::{SendEvidence, SendState},
 };
 
@@ -52,6 +52,9 @@ impl Session {
                 Some(Want::Copy { turn }) if self.live.copies < COPIES_MAX => {
                     Move::Ask(Ask::Copy { turn: turn.clone() }, self.limits.call_ms)
                 }
+                Some(Want::Copy { .. }) | None if self.wants_look(progress) => {
+                    Move::Ask(Ask::Look, self.limits.call_ms)
+                }
                 Some(Want::Copy { .. }) | None => {
                     let at = progress.look_by.max(self.now() + 1);
                     Move::Wait(Some(self.round_end().map_or(at, |end| end.min(at))))
@@ -76,6 +79,17 @@ impl Session {
             Verdict::SourceUncertain(_) => self.reread(Code::SourceUncertain, verdict),
             Verdict::CaptureFailed { .. } => self.reread(Code::Capture, verdict),
         }
+    }
+
+    /// A quiet window is covered by looks alone: where the page pushes none
+    /// because nothing changes, one is asked for when the window is long enough.
+    //= spec T1
+    fn wants_look(&self, progress: &Progress) -> bool {
+        let seen = self.live.look.as_ref().map(|seen| seen.at);
+        progress.phase == Phase::Finishing
+            && self.now() >= progress.look_by
+            && seen.is_none_or(|at| at < progress.look_by)
+            && self.live.looked_for.is_none_or(|at| at < progress.look_by)
     }
 
     /// A reply that failed for good is judged so; what is owed then is nothing.

@@ -1,8 +1,16 @@
 //! Rounds: handshake, plans, repairs, execution.
 
-use super::words::{ack, fenced, plan, plan_text, two_blocks};
+use super::words::{ack, fenced, plan, plan_text, silence, two_blocks};
 use super::world::{AgentDoes, SID, World, run};
-use crate::{fault::Code, outcome::Outcome, recovery::RowId};
+use crate::{
+    fault::Code,
+    outcome::Outcome,
+    page::AttachCause,
+    recovery::RowId,
+    reply::{Phase, Progress, Verdict},
+    session::Input,
+    time::Millis,
+};
 
 #[test]
 fn a_request_goes_from_hello_to_done() {
@@ -230,4 +238,31 @@ fn a_plan_text_that_ran_before_is_not_started_again() {
     let world = run(world);
     assert_eq!((world.executed.len(), world.taken("REPAIR")), (1, 1));
     assert_eq!(world.stop().outcome, Outcome::Done);
+}
+
+//= spec T1 type=test
+#[test]
+fn a_look_is_asked_for_when_the_quiet_window_is_long_enough_and_not_before() {
+    let mut world = World::answering([silence()]);
+    world.attach(AttachCause::First);
+    world.run(10);
+    world.effects.clear();
+    let look_by = world.now + 250;
+    world.verdict(Verdict::NotYet(Progress {
+        phase: Phase::Finishing,
+        own: None,
+        missing: Vec::new(),
+        look_by,
+        want: None,
+        chars: 3,
+        changed_at: world.now,
+    }));
+    world.now = Millis(look_by.0 - 1);
+    world.input(Input::Tick);
+    world.drain();
+    assert_eq!(world.effects, Vec::<String>::new());
+    world.now = look_by;
+    world.input(Input::Tick);
+    world.drain();
+    assert_eq!(world.effects.first().map(String::as_str), Some("look"));
 }

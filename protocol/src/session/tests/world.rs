@@ -24,6 +24,9 @@ pub const SID: &str = "9f83a7c1d42e650b";
 /// What the remote answers to a message.
 pub type Says = Box<dyn Fn(&Head) -> String>;
 
+/// More effects than any one thing that happens may lead to.
+const EFFECTS_MAX: usize = 400;
+
 pub const REQUEST: &str = "修复 calc.sh";
 
 /// What the agent does with a plan.
@@ -225,10 +228,15 @@ impl World {
     }
 
     pub fn drain(&mut self) {
+        let before = self.effects.len();
         while let Some(effect) = self.session.poll_effect() {
             let name = name(&effect);
             let held = self.hold.is_some_and(|held| name.starts_with(held));
             self.effects.push(name);
+            assert!(
+                self.effects.len() - before < EFFECTS_MAX,
+                "effects without end"
+            );
             if !held {
                 self.carry_out(effect);
             }
