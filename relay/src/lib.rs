@@ -1,14 +1,19 @@
 //! relay: the service around the protocol, and its command line `brb`.
 
 pub mod agent;
+pub mod claims;
 pub mod cli;
 pub mod clock;
+pub mod demo;
 pub mod ids;
 pub mod index;
 pub mod journal;
 pub mod output;
 pub mod pacing;
 pub mod place;
+pub mod run;
+pub mod sabotage;
+pub mod start;
 pub mod telemetry;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -30,7 +30,7 @@ mod order;
 mod port;
 pub mod proc;
 pub mod quote;
-mod readonly;
+pub mod readonly;
 pub mod receipt;
 pub mod record;
 mod running;

@@ -1,0 +1,83 @@
+//! Exclusive claims on tab and conversation, taken by the records that bind the
+//! session to them.
+
+use std::path::{Path, PathBuf};
+
+use protocol::record::Record;
+
+use crate::{
+    journal::locks::{Holder, LockError, Seat},
+    run::Claims,
+};
+
+/// The folder of these locks within the state folder.
+const FOLDER: &str = "locks";
+
+/// Claims kept by locks of the operating system.
+//= spec L1
+#[derive(Debug)]
+pub struct LockClaims {
+    folder: PathBuf,
+    /// The browser, the same from run to run: its profile, or where it listens.
+    browser: String,
+    holder: Holder,
+    seat: Option<Seat>,
+}
+
+impl LockClaims {
+    /// No claim yet.
+    pub fn new(state_dir: &Path, endpoint: &cdp::Endpoint, holder: Holder) -> Self {
+        let browser = match endpoint {
+            cdp::Endpoint::Http(address) | cdp::Endpoint::Ws(address) => address.clone(),
+            cdp::Endpoint::Profile(folder) => folder.display().to_string(),
+            cdp::Endpoint::Launch(launch) => launch.profile.display().to_string(),
+        };
+        Self {
+            folder: state_dir.join(FOLDER),
+            browser,
+            holder,
+            seat: None,
+        }
+    }
+
+    fn take(&mut self, record: &Record) -> Result<(), LockError> {
+        match record {
+            Record::Attached { target, .. } if self.seat.is_none() => {
+                let holder = self.holder.clone();
+                self.seat = Some(Seat::of_tab(&self.folder, &self.browser, target, holder)?);
+            }
+            //= spec E1
+            Record::Bound { conversation } => match &mut self.seat {
+                Some(seat) => seat.bind(&self.browser, conversation)?,
+                None => {
+                    let holder = self.holder.clone();
+                    let seat =
+                        Seat::of_conversation(&self.folder, &self.browser, conversation, holder)?;
+                    self.seat = Some(seat);
+                }
+            },
+            Record::Attached { .. }
+            | Record::Opened(_)
+            | Record::Resumed { .. }
+            | Record::Read { .. }
+            | Record::Intent(_)
+            | Record::Dispatching { .. }
+            | Record::Outcome { .. }
+            | Record::Judged { .. }
+            | Record::Started { .. }
+            | Record::NotStarted { .. }
+            | Record::Settled { .. }
+            | Record::InDoubt { .. }
+            | Record::Decided { .. }
+            | Record::Stopped(_)
+            | Record::Lifted { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+impl Claims for LockClaims {
+    fn claim(&mut self, record: &Record) -> Result<(), String> {
+        self.take(record).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,441 @@
+//! The one loop: whatever can wake the relay is one [`Happened`], each is given
+//! to the machine, and what the machine wants is carried out before the next.
+
+mod hand;
+mod watch;
+
+use std::{path::PathBuf, time::Duration};
+
+use cdp::{Commands, Control, Observations};
+use protocol::{
+    fault::Code,
+    id::SendId,
+    limits::Limits,
+    outcome::{Outcome, Signal},
+    page::{Observation, What},
+    record::{Entry, Journal, JournalError, Owner, Record, State, Stop},
+    reply::{Progress, Verdict},
+    session::{AgentReport, Effect, Input, Pace, Phase, Session},
+    time::{Millis, SpanMs},
+};
+use tokio::{sync::mpsc, time::sleep};
+
+pub use hand::{Asked, Hand};
+use watch::Watch;
+
+use crate::{
+    clock::{self, Clock},
+    pacing,
+    sabotage::Break,
+};
+
+/// What a run is put together from.
+pub struct Parts {
+    /// The journal, claimed.
+    pub journal: Box<dyn Journal + Send>,
+    /// Whose claim it is.
+    pub owner: Owner,
+    /// What the journal folds to.
+    pub state: State,
+    /// The limits in force, scaled.
+    pub limits: Limits,
+    /// The driver's commands.
+    pub commands: Commands,
+    /// The driver's observations.
+    pub observations: Observations,
+    /// Who carries plans out.
+    pub hand: Hand,
+    /// What it reports.
+    pub agent: mpsc::Receiver<AgentReport>,
+    /// Signals of the person, oldest first.
+    pub signals: mpsc::Receiver<Signal>,
+    /// A file whose appearance ends the run like a signal.
+    pub stop_file: Option<PathBuf>,
+    /// Locks on tab and conversation.
+    pub claims: Box<dyn Claims + Send>,
+    /// Leave a launched browser open at the end.
+    pub keep_browser: bool,
+    /// The clock.
+    pub clock: Clock,
+    /// What divides every pause; 1 in earnest, more in tests.
+    pub time_scale: u32,
+    /// The guard that the demo takes away on purpose; none in earnest.
+    pub sabotage: Option<Break>,
+}
+
+/// Exclusive claims on what two relays must not share.
+//= spec L1
+pub trait Claims {
+    /// Takes what this record binds the session to; the answer names who holds it.
+    ///
+    /// # Errors
+    /// The holder, for people.
+    fn claim(&mut self, record: &Record) -> Result<(), String>;
+}
+
+/// Who is told how the run goes. Nothing it does can change the run.
+pub trait Reporter {
+    /// A record was stored.
+    fn stored(&mut self, entry: &Entry, state: &State);
+    /// Where the machine stands, at most a few times a second.
+    fn progress(&mut self, phase: Phase, progress: Option<&Progress>, now: Millis);
+    /// The run is over.
+    fn finished(&mut self, stop: &Stop, state: &State);
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct Ending {
+    /// The stop.
+    pub stop: Stop,
+    /// The signal that ended it, if one did.
+    pub signal: Option<Signal>,
+    /// Everything durable at the end.
+    pub state: State,
+}
+
+impl Ending {
+    /// The process's exit number.
+    pub fn exit(&self) -> u8 {
+        self.stop
+            .outcome
+            .exit(self.signal.unwrap_or(Signal::Interrupt))
+    }
+}
+
+/// What can wake the loop.
+enum Happened {
+    Observed(Option<Observation>),
+    Agent(AgentReport),
+    Signal(Signal),
+    Paced,
+    Woken,
+}
+
+/// At least this often the stop file is looked for and progress is shown.
+const LOOK_MS: u64 = 500;
+/// A verdict that stays open is asked for again no sooner than this.
+const LOOK_MS_MIN: u64 = 10;
+/// Letting go of browser and agent at the end.
+const END_MS: u64 = 12_000;
+/// The same after a second signal.
+const END_NOW_MS: u64 = 1_000;
+
+/// Runs a session to the end of this process's part in it.
+pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
+    let mut relay = Relay::new(parts, reporter);
+    loop {
+        relay.carry_out().await;
+        if relay.ended.is_some() {
+            return relay.end().await;
+        }
+        let happened = relay.next().await;
+        relay.take(happened).await;
+    }
+}
+
+struct Relay<'r> {
+    session: Session,
+    parts: Parts,
+    reporter: &'r mut (dyn Reporter + Send),
+    watch: Option<Watch>,
+    /// When the pause asked for is over.
+    paced_at: Option<Millis>,
+    signal: Option<Signal>,
+    signals: u32,
+    stop_seen: bool,
+    ended: Option<Stop>,
+    driver_gone: bool,
+}
+
+impl<'r> Relay<'r> {
+    fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
+        let now = parts.clock.now();
+        let session = Session::new(now, parts.state.clone(), parts.limits.clone());
+        Self {
+            session,
+            parts,
+            reporter,
+            watch: None,
+            paced_at: None,
+            signal: None,
+            signals: 0,
+            stop_seen: false,
+            ended: None,
+            driver_gone: false,
+        }
+    }
+
+    fn now(&self) -> Millis {
+        self.parts.clock.now()
+    }
+
+    fn input(&mut self, input: Input) {
+        let now = self.now();
+        self.session.handle(now, input);
+    }
+
+    /// Waits for the next thing that happens, the machine's wake-up included.
+    async fn next(&mut self) -> Happened {
+        let now = self.now();
+        let wakes = [
+            self.session.next_wake(),
+            self.watch
+                .as_ref()
+                .and_then(Watch::look_by)
+                .map(|at| at.max(now + LOOK_MS_MIN)),
+            self.paced_at,
+            Some(now + LOOK_MS),
+        ];
+        let at = wakes.into_iter().flatten().min().unwrap_or(now + LOOK_MS);
+        let paced = self.paced_at.is_some_and(|paced| paced <= at);
+        let until = self.parts.clock.until(at);
+        let parts = &mut self.parts;
+        let driver_gone = self.driver_gone;
+        tokio::select! {
+            biased;
+            Some(signal) = parts.signals.recv() => Happened::Signal(signal),
+            Some(report) = parts.agent.recv() => Happened::Agent(report),
+            seen = parts.observations.recv(), if !driver_gone => Happened::Observed(seen),
+            () = sleep(until) => if paced { Happened::Paced } else { Happened::Woken },
+        }
+    }
+
+    async fn take(&mut self, happened: Happened) {
+        match happened {
+            Happened::Observed(Some(observation)) => self.observed(observation),
+            Happened::Observed(None) => self.driver_ended(),
+            Happened::Agent(report) => self.input(Input::Agent(report)),
+            Happened::Signal(signal) => self.signalled(signal),
+            Happened::Paced => {
+                self.paced_at = None;
+                self.input(Input::Paced);
+            }
+            Happened::Woken => self.woken().await,
+        }
+        self.weigh();
+        let now = self.now();
+        let progress = self.watch.as_ref().and_then(Watch::progress);
+        self.reporter.progress(self.session.phase(), progress, now);
+    }
+
+    fn observed(&mut self, observation: Observation) {
+        let now = self.now();
+        if let What::Malformed { source, len, why } = &observation.what {
+            tracing::warn!(%source, len, %why, "something from outside did not parse");
+        }
+        let seen = self
+            .watch
+            .as_mut()
+            .and_then(|watch| watch.observe(now, &observation));
+        self.input(Input::Observed(Box::new(observation)));
+        if let Some(send) = seen {
+            self.input(Input::RequestSeen(send));
+        }
+    }
+
+    /// The verdict is asked for after everything that happened, and given to
+    /// the machine when it changed.
+    fn weigh(&mut self) {
+        let now = self.now();
+        let Some((send, verdict)) = self.watch.as_mut().and_then(|watch| watch.weigh(now)) else {
+            return;
+        };
+        self.verdict(send, verdict);
+    }
+
+    fn verdict(&mut self, send: SendId, verdict: Verdict) {
+        tracing::debug!(%send, %verdict, "verdict");
+        self.input(Input::Verdict(send, Box::new(verdict)));
+    }
+
+    fn driver_ended(&mut self) {
+        self.driver_gone = true;
+        let detail = "the driver ended".to_owned();
+        let epoch = self.session.state().epoch;
+        let what = What::Lost(protocol::page::Loss::BrowserGone { detail });
+        self.input(Input::Observed(Box::new(Observation { epoch, what })));
+    }
+
+    //= spec RP5
+    fn signalled(&mut self, signal: Signal) {
+        self.signals += 1;
+        self.signal.get_or_insert(signal);
+        if self.signals > 1 {
+            // The second one ends the process at once; what is open is told.
+            let state = self.session.state();
+            let unknown = state
+                .in_flight()
+                .is_some_and(|row| !row.state().may_send() && row.outcome.is_none());
+            let outcome = if unknown {
+                Outcome::Unknown
+            } else {
+                Outcome::Interrupted
+            };
+            self.ended = Some(Stop {
+                outcome,
+                code: None,
+                row: None,
+                why: "a second signal ended the run at once".to_owned(),
+                standing: false,
+                interrupted: true,
+            });
+            return;
+        }
+        self.input(Input::Interrupt(signal));
+    }
+
+    async fn woken(&mut self) {
+        let wanted = self.parts.stop_file.as_ref().filter(|_| !self.stop_seen);
+        if let Some(path) = wanted
+            && tokio::fs::try_exists(path).await.unwrap_or(false)
+        {
+            self.stop_seen = true;
+            self.signal.get_or_insert(Signal::Interrupt);
+            self.input(Input::Interrupt(Signal::Interrupt));
+            return;
+        }
+        self.input(Input::Tick);
+    }
+
+    /// Carries out all that the machine wants now, in its order.
+    async fn carry_out(&mut self) {
+        while self.ended.is_none() {
+            let Some(effect) = self.session.poll_effect() else {
+                return;
+            };
+            self.effect(effect).await;
+        }
+    }
+
+    /// The only place that touches the page, the agent or the journal.
+    async fn effect(&mut self, effect: Effect) {
+        let now = self.now();
+        match effect {
+            Effect::Append(record) => self.append(&record).await,
+            Effect::Page(command) => self.drive(Control::Page(command)).await,
+            Effect::Reattach => self.drive(Control::Attach(None)).await,
+            Effect::Watch { send, text, anchor } => {
+                let conversation = self.session.state().conversation.clone();
+                let (limits, sabotage) = (&self.parts.limits, self.parts.sabotage);
+                let watch = Watch::new(now, send, text, anchor, conversation, limits, sabotage);
+                self.watch = Some(watch);
+            }
+            Effect::Rewatch => {
+                if let Some(watch) = &mut self.watch {
+                    watch.again(now);
+                }
+            }
+            Effect::Unwatch => self.watch = None,
+            Effect::Prepare(plan) => self.parts.hand.prepare(self.session.state(), &plan),
+            Effect::Spawn(_) => self.parts.hand.spawn(),
+            Effect::LetGo => self.parts.hand.let_go().await,
+            Effect::StopAgent => self.parts.hand.stop(self.parts.limits.stop_grace_ms),
+            Effect::Pace(pace) => self.paced_at = Some(now + self.pause(pace)),
+            Effect::Finish(stop) => self.ended = Some(stop),
+        }
+    }
+
+    fn pause(&self, pace: Pace) -> SpanMs {
+        let pause = pacing::pause(pace, self.parts.time_scale).as_millis();
+        u64::try_from(pause).unwrap_or(u64::MAX)
+    }
+
+    async fn drive(&mut self, control: Control) {
+        if self.parts.commands.send(control).await.is_err() {
+            self.driver_ended();
+        }
+    }
+
+    /// Stores one record; what it permits follows only when it is stored.
+    //= spec J1
+    //= spec S2
+    async fn append(&mut self, record: &Record) {
+        //= spec L1
+        if let Err(by) = self.parts.claims.claim(record) {
+            self.input(Input::HeldElsewhere(by));
+            return;
+        }
+        let parts = &mut self.parts;
+        let seq = self.session.state().seq;
+        let run_ms = parts.state.run_ms + parts.clock.now().0;
+        let stored = parts
+            .journal
+            .append(parts.owner, seq, clock::wall(), run_ms, record);
+        match stored {
+            Ok(entry) => {
+                self.input(Input::Stored(Box::new(entry.clone())));
+                self.reporter.stored(&entry, self.session.state());
+                self.follow(record).await;
+            }
+            Err(error) => {
+                tracing::error!(%error, "a record was not stored");
+                self.input(Input::NotStored(error));
+            }
+        }
+    }
+
+    async fn follow(&mut self, record: &Record) {
+        if let Record::Bound { conversation } = record {
+            self.drive(Control::Bind(conversation.clone())).await;
+        }
+        let again = self
+            .parts
+            .sabotage
+            .map(|sabotage| sabotage.resends(self.session.state(), record));
+        for command in again.unwrap_or_default() {
+            self.drive(Control::Page(command)).await;
+        }
+    }
+
+    /// Lets go of everything: an agent that still runs is ended, the browser is
+    /// closed or let go, the journal given back.
+    async fn end(mut self) -> Ending {
+        let stop = self.ended.take().unwrap_or_else(|| Stop {
+            outcome: Outcome::Defect,
+            code: None,
+            row: None,
+            why: "the loop ended without a stop".to_owned(),
+            standing: false,
+            interrupted: false,
+        });
+        let limit = Duration::from_millis(if self.signals > 1 { END_NOW_MS } else { END_MS });
+        let _ = tokio::time::timeout(limit, self.let_go()).await;
+        self.reporter.finished(&stop, self.session.state());
+        let (signal, state) = (self.signal, self.session.state().clone());
+        Ending {
+            stop,
+            signal,
+            state,
+        }
+    }
+
+    async fn let_go(&mut self) {
+        self.parts.hand.end(self.parts.limits.stop_grace_ms).await;
+        let keep_browser = self.parts.keep_browser;
+        if !self.driver_gone
+            && self
+                .parts
+                .commands
+                .send(Control::Close { keep_browser })
+                .await
+                .is_ok()
+        {
+            while self.parts.observations.recv().await.is_some() {}
+        }
+        if let Err(error) = self.parts.journal.release(self.parts.owner) {
+            tracing::warn!(%error, "the journal was not given back");
+        }
+    }
+}
+
+/// A journal error under its stable code, for whoever opens one.
+pub fn code_of(error: &JournalError) -> Code {
+    match error {
+        JournalError::Held { .. } => Code::Locked,
+        JournalError::Fenced(_)
+        | JournalError::NotStored { .. }
+        | JournalError::Corrupt { .. }
+        | JournalError::Newer { .. } => Code::Journal,
+    }
+}

@@ -1,0 +1,258 @@
+//! A session is opened: folder, lock, journal, first record, driver, agent.
+//!
+//! Everything that a person can still mend is found here, before a browser is
+//! touched and before anything is typed.
+
+use std::{fmt, path::PathBuf};
+
+use protocol::{
+    fault::Code,
+    id::Sid,
+    limits::Limits,
+    message::{Objective, Offer},
+    outcome::Signal,
+    page::TargetId,
+    record::{Journal, Opened, Record, SCHEMA_VERSION, Seq, State},
+    text::Private,
+    wire,
+};
+use tokio::sync::mpsc;
+
+use crate::{
+    agent::{self, AgentError, Carrier},
+    claims::LockClaims,
+    clock::{self, Clock},
+    journal::{
+        OpenError, SqliteJournal,
+        locks::{Holder, Lock, LockError},
+    },
+    run::{Asked, Hand, Parts, code_of},
+    sabotage::Break,
+};
+
+/// Everything a new session is opened with, resolved and checked.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The session's id, drawn by the caller.
+    pub sid: Sid,
+    /// The person's request.
+    pub request: String,
+    /// The label that HELLO carries.
+    pub objective: Objective,
+    /// Where the chat is: the site, or a conversation's own address.
+    pub chat: String,
+    /// Which browser.
+    pub endpoint: cdp::Endpoint,
+    /// This very tab, where a person named one.
+    pub tab: Option<TargetId>,
+    /// The rules for the agent.
+    pub agent: agent::Settings,
+    /// The limits, not yet scaled.
+    pub limits: Limits,
+    /// What divides every span; 1 in earnest.
+    pub time_scale: u32,
+    /// The state folder, which is there.
+    pub state_dir: PathBuf,
+    /// Leave a launched browser open at the end.
+    pub keep_browser: bool,
+    /// A file whose appearance ends the run.
+    pub stop_file: Option<PathBuf>,
+    /// Whether a person can be asked.
+    pub terminal: bool,
+    /// The guard that the demo takes away on purpose.
+    pub sabotage: Option<Break>,
+}
+
+/// Why no session was opened. Nothing was typed and nothing runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartError {
+    /// The stable code.
+    pub code: Code,
+    /// What happened.
+    pub what: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+impl StartError {
+    fn new(code: Code, what: impl fmt::Display, remedy: impl Into<String>) -> Self {
+        Self {
+            code,
+            what: what.to_string(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code, self.what)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+impl From<AgentError> for StartError {
+    fn from(error: AgentError) -> Self {
+        let code = error.code().parse().unwrap_or(Code::Agent);
+        let remedy = error.remedy();
+        Self::new(code, error, remedy)
+    }
+}
+
+impl From<OpenError> for StartError {
+    fn from(error: OpenError) -> Self {
+        let remedy = error.remedy();
+        Self::new(Code::Journal, error, remedy)
+    }
+}
+
+impl From<LockError> for StartError {
+    fn from(error: LockError) -> Self {
+        let code = match &error {
+            LockError::Held { .. } => Code::Locked,
+            LockError::Failed { .. } => Code::Journal,
+        };
+        Self::new(code, error, code.about().remedy)
+    }
+}
+
+/// What is given back besides the parts: it must live as long as the run.
+pub struct Held {
+    /// The session's lock.
+    //= spec L1
+    pub lock: Lock,
+    /// The session's own folder.
+    pub folder: PathBuf,
+}
+
+/// Opens a new session.
+///
+/// # Errors
+/// [`StartError`]; nothing was typed, and no browser was touched.
+pub fn begin(
+    setup: Setup,
+    approver: Asked,
+    signals: mpsc::Receiver<Signal>,
+) -> Result<(Parts, Held), StartError> {
+    let limits = setup.limits.scaled(setup.time_scale);
+    if let Some(why) = setup.limits.contradiction() {
+        return Err(StartError::new(
+            Code::Config,
+            why,
+            "change one of the two limits",
+        ));
+    }
+    let carrier = Carrier::preflight(setup.agent.clone(), setup.terminal)?;
+    let holder = Holder::this(setup.sid.clone(), clock::wall());
+    let folder = setup.state_dir.join(setup.sid.as_str());
+    let mut journal = SqliteJournal::create(&folder)?;
+    let lock = Lock::session(&folder, &holder)?;
+    let stored = |error| StartError::new(code_of(&error), &error, code_of(&error).about().remedy);
+    let owner = journal.claim().map_err(stored)?;
+    let clock = Clock::start();
+    let opened = Record::Opened(Box::new(opened(&setup, &carrier)));
+    let entry = journal
+        .append(owner, Seq::default(), clock::wall(), 0, &opened)
+        .map_err(stored)?;
+    let mut state = State::default();
+    state
+        .apply(&entry)
+        .map_err(|error| StartError::new(Code::Journal, error, ""))?;
+    let claims = LockClaims::new(&setup.state_dir, &setup.endpoint, holder);
+    let (commands, observations) = cdp::spawn(driver(&setup, &limits, &state));
+    let (hand, agent) = Hand::new(carrier, approver);
+    let parts = Parts {
+        journal: Box::new(journal),
+        owner,
+        state,
+        limits,
+        commands,
+        observations,
+        hand,
+        agent,
+        signals,
+        stop_file: setup.stop_file,
+        claims: Box::new(claims),
+        keep_browser: setup.keep_browser,
+        clock,
+        time_scale: setup.time_scale,
+        sabotage: setup.sabotage,
+    };
+    Ok((parts, Held { lock, folder }))
+}
+
+fn opened(setup: &Setup, carrier: &Carrier) -> Opened {
+    let qid = wire::tag(&setup.request);
+    Opened {
+        schema: SCHEMA_VERSION,
+        offer: Offer::standard(setup.sid.clone(), qid, setup.objective.clone()),
+        request: Private::from(setup.request.as_str()),
+        chat: setup.chat.clone(),
+        workspace: carrier.settings().cwd.display().to_string(),
+        agent: carrier.found().in_force.clone(),
+        limits: setup.limits.clone(),
+    }
+}
+
+/// What the driver is told: which browser, which tab, and the scripts it runs
+/// without knowing them.
+pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
+    let found = capture::scripts();
+    let mut scripts = cdp::Scripts {
+        observe: found.observe,
+        compose: found.compose,
+        submit_guard: found.submit_guard,
+        copyhook: found.copyhook,
+    };
+    if let Some(sabotage) = setup.sabotage {
+        sabotage.scripts(&mut scripts);
+    }
+    let is_conversation = is_conversation(&setup.chat);
+    cdp::Config {
+        endpoint: setup.endpoint.clone(),
+        tab: cdp::TabWish {
+            id: setup.tab.clone(),
+            conversation: is_conversation.then(|| setup.chat.clone()),
+            opened: state.target.clone(),
+            open_at: Some(setup.chat.clone()),
+        },
+        scripts,
+        stream_paths: capture::STREAM_PATHS
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        limits: driver_limits(limits),
+        last_epoch: state.epoch,
+        keep_browser: setup.keep_browser,
+    }
+}
+
+/// The driver's limits, out of the run's.
+fn driver_limits(limits: &Limits) -> cdp::Limits {
+    let max = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    cdp::Limits {
+        call_ms: limits.call_ms,
+        heartbeat_ms: limits.heartbeat_ms,
+        heartbeat_misses: u32::try_from(limits.heartbeat_misses).unwrap_or(u32::MAX),
+        renderer_ms: limits.renderer_ms,
+        compose_ms: limits.compose_ms,
+        submit_ms: limits.submit_ms,
+        attach_ms: limits.attach_ms,
+        observation_bytes_max: max(limits.observation_bytes_max),
+        ..cdp::Limits::default()
+    }
+}
+
+/// Whether an address is that of one conversation, by what is known of the
+/// site's addresses.
+fn is_conversation(address: &str) -> bool {
+    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = path.find('/').map_or("/", |at| &path[at..]);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    capture::layout::ADDRESSES
+        .conversation
+        .iter()
+        .filter_map(|pattern| regex::Regex::new(pattern).ok())
+        .any(|pattern| pattern.is_match(path))
+}
