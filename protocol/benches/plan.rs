@@ -1,8 +1,8 @@
 //! How fast a reply is scanned and validated, and whether that is linear.
 //!
-//! `cargo bench -p protocol`: MB/s for a reply of 64 KiB and one of 8 MiB, for
+//! `scripts/bench plan`: MB/s for a reply of 64 KiB and one of 8 MiB, for
 //! one long section and for many short lines, and the ratio of the two, all in
-//! one run.
+//! one run. A broken bound ends it non-zero.
 
 #![allow(
     clippy::disallowed_methods,
@@ -11,7 +11,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "its result is what it prints")]
 
-use std::{hint::black_box, time::Instant};
+use std::{hint::black_box, process::ExitCode, time::Instant};
 
 use protocol::{
     fence,
@@ -26,7 +26,13 @@ const LARGE: usize = 8 * 1024 * 1024;
 /// How many bytes each measurement goes through.
 const WORK: usize = 64 * 1024 * 1024;
 
-fn main() {
+/// What a large reply of ordinary lines must reach, in MB/s.
+const SPEED_MIN: f64 = 200.0;
+/// How much slower the large reply may be, byte for byte. What grows with the
+/// square of the length would be 128 times slower; caches alone cost up to two.
+const RATIO_MAX: f64 = 4.0;
+
+fn main() -> ExitCode {
     let frame = Frame {
         sid: Sid::from_bytes([7; 8]),
         round: Round(3),
@@ -34,19 +40,27 @@ fn main() {
         qid: Tag::parse("e1db9b58").expect("eight digits"),
     };
     println!("{:<28} {:>12} {:>12} {:>8}", "", "64 KiB", "8 MiB", "ratio");
-    for (what, line, section) in [
-        ("notes, lines of 72", &"x".repeat(72), "NOTES"),
-        ("notes, Chinese", &"方案里的一行字，".repeat(6), "NOTES"),
-        ("notes, lines of 3", &"abc".to_owned(), "NOTES"),
+    let mut within = true;
+    for (what, line, section, speed_min) in [
+        ("notes, lines of 72", &"x".repeat(72), "NOTES", SPEED_MIN),
+        (
+            "notes, Chinese",
+            &"方案里的一行字，".repeat(6),
+            "NOTES",
+            SPEED_MIN,
+        ),
         (
             "commands, lines of 72",
             &format!("- {}", "x".repeat(70)),
             "COMMANDS",
+            SPEED_MIN,
         ),
+        ("notes, lines of 3", &"abc".to_owned(), "NOTES", 0.0),
         (
             "back-ticks in every line",
             &"``` x` ~~~".to_owned(),
             "NOTES",
+            0.0,
         ),
     ] {
         let speed = |len| {
@@ -56,7 +70,8 @@ fn main() {
                 assert!(black_box(plan).is_ok());
             })
         };
-        report(&format!("validate: {what}"), speed(SMALL), speed(LARGE));
+        let what = format!("validate: {what}");
+        within &= report(&what, speed(SMALL), speed(LARGE), speed_min);
     }
     let scan = |len| {
         let text = "~~~\n".repeat(len / 4);
@@ -64,14 +79,24 @@ fn main() {
             black_box(fence::scan(text));
         })
     };
-    report("scan: fences alone", scan(SMALL), scan(LARGE));
+    within &= report("scan: fences alone", scan(SMALL), scan(LARGE), 0.0);
+    println!(
+        "bounds: ordinary lines at least {SPEED_MIN} MB/s at 8 MiB, every ratio at most {RATIO_MAX}"
+    );
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
-fn report(what: &str, small: f64, large: f64) {
-    println!(
-        "{what:<34} {small:>6.0} MB/s {large:>7.0} MB/s {:>8.2}",
-        small / large
-    );
+/// Prints one line and says whether it is within its bounds.
+fn report(what: &str, small: f64, large: f64, speed_min: f64) -> bool {
+    let ratio = small / large;
+    let within = large >= speed_min && ratio <= RATIO_MAX;
+    let word = if within { "" } else { "  OVER its bound" };
+    println!("{what:<34} {small:>6.0} MB/s {large:>7.0} MB/s {ratio:>8.2}{word}");
+    within
 }
 
 /// The best of several runs, in MB/s.
