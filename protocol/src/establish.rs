@@ -6,16 +6,13 @@
 use crate::{
     fault::{Code, Fault},
     fence,
-    message::{Terms, Word},
+    message::{
+        Terms, Word,
+        hs::{Given, NAMES},
+    },
     reply::EndWitness,
     wire::{self, CapTag, ContractTag, HEADER_HS, HEADER_PLAN},
 };
-
-/// The lines of an acknowledgement, in the order of the template.
-const NAMES: [&str; 6] = ["TYPE", "S", "HV", "CV", "CAP", "FEAT"];
-
-/// How many lines that fit nowhere are named.
-const STRAY_MAX: usize = 8;
 
 //= spec H1
 //= spec H2
@@ -47,7 +44,7 @@ pub fn gate(reply: &str, terms: &Terms, end: EndWitness) -> Result<(), Vec<Fault
         several => several.iter().find(|block| looks_right(&block.content)),
     };
     if let Some(block) = shown {
-        Ack::read(&block.content).check(terms, &mut faults);
+        Given::read(&block.content).check(terms, &mut faults);
     }
     if faults.is_empty() {
         Ok(())
@@ -56,43 +53,8 @@ pub fn gate(reply: &str, terms: &Terms, end: EndWitness) -> Result<(), Vec<Fault
     }
 }
 
-/// The lines of an acknowledgement as they stand there.
-#[derive(Default)]
-struct Ack<'a> {
-    header: &'a str,
-    values: [Option<&'a str>; NAMES.len()],
-    twice: Vec<&'static str>,
-    stray: Vec<String>,
-}
-
-impl<'a> Ack<'a> {
-    fn read(block: &'a str) -> Self {
-        let mut ack = Self::default();
-        let lines = block.split('\n').map(str::trim_end).enumerate();
-        let mut lines = lines.filter(|(_, line)| !line.is_empty());
-        if let Some((_, header)) = lines.next() {
-            ack.header = header;
-        }
-        for (at, line) in lines {
-            let named = line.split_once(':').and_then(|(name, value)| {
-                let at = NAMES.iter().position(|known| *known == name)?;
-                Some((at, value))
-            });
-            match named {
-                Some((at, value)) if ack.values[at].is_none() => {
-                    ack.values[at] = Some(value.trim());
-                }
-                Some((at, _)) if !ack.twice.contains(&NAMES[at]) => ack.twice.push(NAMES[at]),
-                Some(_) => {}
-                // A line beside the template could take back what the others
-                // grant, so it is refused (ours).
-                None if ack.stray.len() < STRAY_MAX => ack.stray.push(format!("line {}", at + 1)),
-                None => {}
-            }
-        }
-        ack
-    }
-
+impl Given<'_> {
+    /// Adds everything that keeps it from acknowledging `terms`.
     fn check(&self, terms: &Terms, faults: &mut Vec<Fault>) {
         let [kind, s, hv, cv, cap, feat] = self.values;
         let mut add = |code, fields: Vec<&str>| {

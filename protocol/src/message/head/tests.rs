@@ -3,6 +3,7 @@ use crate::{
     frame::Checkpoint,
     id::Round,
     message::{Objective, Offer, resync},
+    reply::EndWitness,
     wire,
 };
 
@@ -148,4 +149,26 @@ fn a_head_tells_what_a_history_needs() {
         panic!("HS")
     };
     assert_eq!(terms, offer().terms);
+}
+
+//= spec H1 type=test
+#[test]
+fn a_history_knows_every_acknowledgement_that_the_gate_accepts() {
+    let block = hs::build(&offer().terms);
+    let shuffled = block.replace("TYPE: ack\n", "") + "\nTYPE: ack";
+    let more = block.replace("need_info", "need_info, more, (x)");
+    let taken_back = format!("{block}\nNOTE: no");
+    let twice = format!("{block}\nHV: 1");
+    for (block, good) in [
+        (block, true),
+        (shuffled, true),
+        (more, true),
+        (taken_back, false),
+        (twice, false),
+    ] {
+        let reply = format!("```\n{block}\n```");
+        let gate = crate::establish::gate(&reply, &offer().terms, EndWitness::StreamDone);
+        assert_eq!(gate.is_ok(), good, "{reply}");
+        assert_eq!(name(Role::Assistant, &reply).is_some(), good, "{reply}");
+    }
 }
