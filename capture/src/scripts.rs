@@ -36,9 +36,13 @@ struct Bounds {
     pieces_max: u32,
     /// Depth of nesting; deeper content is kept as text.
     depth_max: u32,
-    /// Steps of scrolling up for older turns, and the pause after each.
-    scroll_steps_max: u32,
+    /// Scrolling up for older turns in all, and the pause after each step.
+    scroll_ms_max: u32,
     scroll_pause_ms: u32,
+    /// How far down a thread at its top is moved, to be moved up again.
+    scroll_nudge_px: u32,
+    /// An animation frame, where they come at all.
+    scroll_frame_ms: u32,
     /// Between two reports while text comes in.
     gap_ms: u32,
     /// Between two reports when a mark changes.
@@ -54,8 +58,10 @@ const BOUNDS: Bounds = Bounds {
     tail_max: 8,
     pieces_max: 60_000,
     depth_max: 40,
-    scroll_steps_max: 200,
-    scroll_pause_ms: 60,
+    scroll_ms_max: 12_000,
+    scroll_pause_ms: 50,
+    scroll_nudge_px: 160,
+    scroll_frame_ms: 1_500,
     gap_ms: 50,
     gap_mark_ms: 8,
 };

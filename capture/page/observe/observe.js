@@ -203,6 +203,13 @@ function startsThread(turns) {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+// Scroll events come with frames, which a tab in the background has once a
+// second, or never: a frame, or the bound.
+const frame = () => Promise.race([
+  new Promise((resolve) => requestAnimationFrame(resolve)),
+  pause(BOUNDS.scroll_frame_ms),
+]);
+
 function scrollerOf(el) {
   for (let box = el; box; box = box.parentElement) {
     if (box.scrollHeight > box.clientHeight + 1 && /auto|scroll/.test(getComputedStyle(box).overflowY)) return box;
@@ -211,32 +218,41 @@ function scrollerOf(el) {
 }
 
 // A thread that does not say where it begins is scrolled to its top until no
-// older turn comes up, and back. Bounded in steps.
+// older turn comes up, and back. False where that took longer than it may.
 async function mountOlder() {
   allTurns();
   const box = container ? scrollerOf(container) : null;
-  if (!box) return;
+  if (!box) return true;
   const fromEnd = box.scrollHeight - box.scrollTop;
-  let same = 0;
-  for (let step = 0; step < BOUNDS.scroll_steps_max && same < 2; step += 1) {
+  const until = performance.now() + BOUNDS.scroll_ms_max;
+  let same = false;
+  while (!same && performance.now() < until) {
     const had = container && container.querySelectorAll(marks.turn).length;
+    if (box.scrollTop === 0) {
+      // Only a movement tells the page that its top is reached.
+      box.scrollTop = BOUNDS.scroll_nudge_px;
+      await frame();
+    }
     box.scrollTop = 0;
+    await frame();
     await pause(BOUNDS.scroll_pause_ms);
     allTurns();
-    same = had === (container && container.querySelectorAll(marks.turn).length) ? same + 1 : 0;
+    same = had === (container && container.querySelectorAll(marks.turn).length);
   }
   box.scrollTop = box.scrollHeight - fromEnd;
+  return same;
 }
 
 async function read() {
   let turns = allTurns();
+  let reached = true;
   const where = place();
   if (turns.length > 0 && !(startsThread(turns) && layout.turn.first_turn.length > 0)) {
-    await mountOlder();
+    reached = await mountOlder();
     turns = allTurns();
   }
   const tail = tailOf(turns, true);
-  let whole = wholeThread(where, turns);
+  let whole = reached && wholeThread(where, turns);
   let size = 0;
   for (let at = tail.length - 1; at >= 0; at -= 1) {
     size += JSON.stringify(tail[at]).length;

@@ -45,7 +45,11 @@ function bodiesOf(turn) {
   const answers = all.filter(
     (el) => !inAside(el) && !el.parentElement.closest(marks.body) && visible(el));
   if (answers.length < 2) return answers;
-  const messageOf = (el) => el.closest(marks.message);
+  // Where a turn is one message to the layout, its messages stand apart.
+  const messageOf = (el) => {
+    const message = el.closest(marks.message);
+    return message && !turn.els.includes(message) ? message : el.parentElement;
+  };
   const last = messageOf(answers[answers.length - 1]);
   return answers.filter((el) => messageOf(el) === last);
 }

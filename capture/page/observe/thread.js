@@ -90,6 +90,11 @@ function idsOf(els, role) {
   return ids;
 }
 
+function isMadeUp(turn) {
+  const key = attributeIn(turn.el, layout.turn.key_attributes);
+  return key === null || patterns.provisional.test(key);
+}
+
 function groupOf(el) {
   const around = attributeAround(el, layout.turn.group_attributes);
   return around || el.getAttribute(layout.turn.group_attributes[0]);
@@ -186,7 +191,7 @@ function allTurns() {
 // Which conversation the rendered thread says it is; null where it does not say.
 function renderedConversation() {
   for (const name of layout ? layout.turn.thread_attributes : []) {
-    const holder = document.querySelector(`[${name}]`);
+    const holder = firstVisible(`[${name}]`);
     if (holder && holder.getAttribute(name)) return holder.getAttribute(name);
   }
   return null;
@@ -208,7 +213,8 @@ function hydrated(where, turns) {
 function drift(turns) {
   if (!layout) return [];
   const lacking = [];
-  const user = turns.findLast((turn) => turn.role === "user");
+  // A turn under a name that the page made up may still lack its marks.
+  const user = turns.findLast((turn) => turn.role === "user" && !isMadeUp(turn));
   const reply = turns.findLast((turn) => turn.role === "assistant");
   for (const mark of layout.marks) {
     if (mark.need === "at_once") {
