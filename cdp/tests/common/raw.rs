@@ -123,4 +123,38 @@ impl Raw {
         let answer = self.call(None, "Target.createTarget", params).await;
         answer["targetId"].as_str().unwrap().to_owned()
     }
+
+    /// The value of an expression in the driver's isolated world.
+    pub async fn eval_ours(&mut self, target: &str, expression: &str) -> Value {
+        let session = self.session(target).await;
+        let world = json!({ "frameId": target, "worldName": "brb" });
+        let made = self
+            .call(Some(&session), "Page.createIsolatedWorld", world)
+            .await;
+        let params = json!({ "expression": expression, "returnByValue": true,
+            "awaitPromise": true, "contextId": made["executionContextId"] });
+        let answer = self.call(Some(&session), "Runtime.evaluate", params).await;
+        answer["result"]["value"].clone()
+    }
+
+    /// One trusted click, as a person's.
+    pub async fn click(&mut self, target: &str, x: f64, y: f64) {
+        let session = self.session(target).await;
+        for kind in ["mousePressed", "mouseReleased"] {
+            let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "clickCount": 1 });
+            self.call(Some(&session), "Input.dispatchMouseEvent", params)
+                .await;
+        }
+    }
+
+    /// One trusted press of Enter, as a person's.
+    pub async fn enter(&mut self, target: &str) {
+        let session = self.session(target).await;
+        for kind in ["keyDown", "keyUp"] {
+            let params = json!({ "type": kind, "key": "Enter", "code": "Enter", "text": "\r",
+                "windowsVirtualKeyCode": 13 });
+            self.call(Some(&session), "Input.dispatchKeyEvent", params)
+                .await;
+        }
+    }
 }
