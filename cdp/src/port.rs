@@ -259,3 +259,6 @@ fn weight(what: &What) -> usize {
         | What::Malformed { .. } => 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -145,21 +145,26 @@ pub(super) async fn start(wish: &Launch, limit: Limit, exit: Limit) -> Result<St
         command.arg("--no-sandbox");
     }
     command.args(&wish.args).arg("about:blank");
-    let mut child = command.spawn().map_err(|e| BrowserFault::DidNotStart {
+    let child = command.spawn().map_err(|e| BrowserFault::DidNotStart {
         why: format!("{}: {e}", program.display()),
     })?;
+    let mut starting = Starting(Some(child));
     let chatter = Arc::new(Mutex::new(VecDeque::new()));
     let (told, endpoint) = oneshot::channel();
-    let stderr = child.stderr.take();
+    let stderr = starting.0.as_mut().and_then(|child| child.stderr.take());
     let drained = tokio::spawn(drain(stderr, Arc::clone(&chatter), told));
     let outcome = timeout(limit.span(), endpoint).await;
-    if let Ok(Ok(ws)) = outcome {
-        return Ok(Started { ws, child });
-    }
+    let ws = outcome.ok().and_then(Result::ok);
+    let Some(child) = starting.0.take() else {
+        return Err(not_started("it has no process".to_owned()).into());
+    };
     let mut started = Started {
-        ws: String::new(),
+        ws: ws.clone().unwrap_or_default(),
         child,
     };
+    if ws.is_some() {
+        return Ok(started);
+    }
     let how = match started.ended_within(Duration::from_millis(200)).await {
         Some(end) => end,
         None => format!("it told no endpoint within {}", limit.0),
@@ -171,10 +176,29 @@ pub(super) async fn start(wish: &Launch, limit: Limit, exit: Limit) -> Result<St
         .unwrap_or_else(PoisonError::into_inner)
         .drain(..)
         .collect();
-    Err(BrowserFault::DidNotStart {
-        why: bounded(format!("{how}; it said: {}", last.join(" | "))),
+    Err(not_started(bounded(format!("{how}; it said: {}", last.join(" | ")))).into())
+}
+
+fn not_started(why: String) -> BrowserFault {
+    BrowserFault::DidNotStart { why }
+}
+
+/// A browser that is starting. Given up before it tells its endpoint, it is
+/// killed with its whole group: nobody would ever find it again.
+struct Starting(Option<Child>);
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(group) = self.0.as_ref().and_then(group_of) {
+            let _ = killpg(group, Signal::SIGKILL);
+        }
     }
-    .into())
+}
+
+/// The group's number, which is ours until the child is reaped.
+fn group_of(child: &Child) -> Option<Pid> {
+    let id = child.id()?;
+    i32::try_from(id).ok().map(Pid::from_raw)
 }
 
 /// Reads the browser's chatter for as long as it talks, so that it never
@@ -229,21 +253,17 @@ impl Started {
     /// Sees it ended: waited for where it was asked to close, then its whole
     /// process group is told, then killed.
     pub(super) async fn end(&mut self, asked: bool, limit: Limit) {
-        // The group's number stays ours until the child is reaped.
-        let group = self
-            .child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .map(Pid::from_raw);
+        let group = group_of(&self.child);
         if asked && self.ended_within(limit.span()).await.is_some() {
             return;
         }
         let Some(group) = group else { return };
-        for signal in [Signal::SIGTERM, Signal::SIGKILL] {
-            let _ = killpg(group, signal);
-            if self.ended_within(limit.span()).await.is_some() {
-                return;
-            }
+        let _ = killpg(group, Signal::SIGTERM);
+        let ended = self.ended_within(limit.span()).await.is_some();
+        // Whatever of the group outlived its leader goes too.
+        let _ = killpg(group, Signal::SIGKILL);
+        if !ended && self.ended_within(limit.span()).await.is_none() {
+            tracing::warn!("the browser's process was killed and has not ended");
         }
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::wildcard_enum_match_arm, reason = "tests")]
 
 mod ends;
+pub mod fake;
 pub mod proxy;
 pub mod raw;
 pub mod site;
