@@ -13,6 +13,7 @@ use crate::{
     journal::{OpenError, locks::LockError},
     output::{Event, Finished, Line},
     place::NoHome,
+    start::StartError,
     telemetry::NoLog,
 };
 
@@ -95,6 +96,12 @@ impl From<OpenError> for Failure {
         };
         let help = error.remedy();
         Self::new(code, error, help)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        Self::new(error.code, error.what, error.remedy)
     }
 }
 

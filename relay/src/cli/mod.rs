@@ -5,6 +5,7 @@
 
 mod approver;
 mod browser;
+mod demo;
 mod diff;
 mod doctor;
 mod explain;
@@ -20,6 +21,7 @@ mod session;
 mod signals;
 mod standin;
 mod status;
+mod told;
 mod undo;
 mod usage;
 
@@ -133,6 +135,7 @@ impl Common {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<run::RunArgs>),
+    Demo(demo::DemoArgs),
     Login(login::LoginArgs),
     List(list::ListArgs),
     Status(status::StatusArgs),
@@ -148,6 +151,7 @@ impl Command {
     fn tells_json(&self) -> bool {
         match self {
             Self::Run(args) => args.json,
+            Self::Demo(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -182,6 +186,7 @@ fn exit_of(args: Vec<OsString>) -> u8 {
 fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         Command::Run(args) => run::main(*args),
+        Command::Demo(args) => demo::main(args),
         Command::Login(args) => login::main(args),
         Command::List(args) => list::main(&args),
         Command::Status(args) => status::main(&args),

@@ -6,13 +6,18 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use protocol::{fault::Code, id::Sid, limits::Limits, message::Objective, page::TargetId};
+use protocol::{fault::Code, limits::Limits, message::Objective};
 
-use super::{Common, browser::BrowserArgs, failure::Failure, limits::LimitFlags, request};
+use super::{
+    Common, browser::BrowserArgs, failure::Failure, limits::LimitFlags, request, signals,
+    told::Told,
+};
 use crate::{
     agent::{self, AgentKind, Approve, SandboxRule, UndoRule},
     ids,
     place::Place,
+    run,
+    start::{self, Setup},
 };
 
 /// Relay a request to the model behind the chat page and carry its plans out, round by round
@@ -116,61 +121,35 @@ enum OnOff {
     Off,
 }
 
-/// A run as it was asked for: resolved and checked, nothing touched yet.
-#[derive(Debug, Clone)]
-#[allow(dead_code, reason = "the run loop takes it")]
-pub(crate) struct RunOptions {
-    /// The new session.
-    pub sid: Sid,
-    /// The request.
-    pub request: String,
-    /// The label that HELLO carries.
-    pub objective: Objective,
-    /// Where the chat is.
-    pub chat: String,
-    /// Which browser.
-    pub endpoint: cdp::Endpoint,
-    /// This very tab.
-    pub tab: Option<TargetId>,
-    /// The rules for the agent; its limits are scaled.
-    pub agent: agent::Settings,
-    /// The limits, not yet scaled.
-    pub limits: Limits,
-    /// What divides every span.
-    pub time_scale: u32,
-    /// The person's folders.
-    pub place: Place,
-    /// Leave a launched browser open.
-    pub keep_browser: bool,
-    /// A file whose appearance ends the run.
-    pub stop_file: Option<PathBuf>,
-    /// Whether a person can be asked.
-    pub terminal: bool,
-    /// Tell everything as JSON lines.
-    pub json: bool,
-}
-
 pub(super) fn main(args: RunArgs) -> Result<u8, Failure> {
     let common = args.common.clone();
-    let options = resolve(args, &common)?;
-    let made = options.place.make_state().map_err(|source| {
+    let (json, place) = (args.json, common.place()?);
+    let setup = resolve(args, &place)?;
+    place.make_state().map_err(|source| {
         Failure::from(crate::journal::OpenError::Io {
-            path: options.place.state.clone(),
+            path: place.state.clone(),
             doing: "making the state folder",
             source,
         })
-    });
-    made?;
-    common.log_to(Some(options.place.log(&options.sid)))?;
-    start(options)
+    })?;
+    common.log_to(Some(place.log(&setup.sid)))?;
+    let journal = place.journal(&setup.sid);
+    signals::block_on(relay(setup, Told::new(json, Some(journal))))
 }
 
-fn resolve(args: RunArgs, common: &Common) -> Result<RunOptions, Failure> {
+async fn relay(setup: Setup, mut told: Told) -> Result<u8, Failure> {
+    let signals = signals::listen()?;
+    let (parts, held) = start::begin(setup, told.approver(), signals)?;
+    let ending = run::run(parts, &mut told).await;
+    drop(held);
+    Ok(ending.exit())
+}
+
+fn resolve(args: RunArgs, place: &Place) -> Result<Setup, Failure> {
     let limits = args.limits.limits()?;
     let agent = args.agent.kind()?;
     let objective = objective(args.title.as_deref())?;
-    let place = common.place()?;
-    let endpoint = args.browser.endpoint(&place)?;
+    let endpoint = args.browser.endpoint(place)?;
     let (chat, tab) = (args.browser.address()?, args.browser.target()?);
     let from = match (&args.request, &args.request_file) {
         (_, Some(path)) => request::From::File(path),
@@ -186,8 +165,8 @@ fn resolve(args: RunArgs, common: &Common) -> Result<RunOptions, Failure> {
         ));
     }
     let scaled = limits.scaled(args.time_scale);
-    let settings = args.agent.settings(agent, &scaled, &place, &args.browser)?;
-    Ok(RunOptions {
+    let settings = args.agent.settings(agent, &scaled, place, &args.browser)?;
+    Ok(Setup {
         sid: ids::sid(),
         request,
         objective,
@@ -197,11 +176,11 @@ fn resolve(args: RunArgs, common: &Common) -> Result<RunOptions, Failure> {
         agent: settings,
         limits,
         time_scale: args.time_scale,
-        place,
+        state_dir: place.state.clone(),
         keep_browser: args.browser.keep_browser,
         stop_file: args.stop_file,
         terminal,
-        json: args.json,
+        sabotage: None,
     })
 }
 
@@ -278,9 +257,4 @@ impl AgentArgs {
         settings.limits.stop_grace_ms = scaled.stop_grace_ms;
         Ok(settings)
     }
-}
-
-fn start(options: RunOptions) -> Result<u8, Failure> {
-    let _ = options;
-    Err(Failure::of(Code::Config, "this build has no run loop"))
 }

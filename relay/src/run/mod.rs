@@ -80,7 +80,7 @@ pub trait Reporter {
     /// Where the machine stands, at most a few times a second.
     fn progress(&mut self, phase: Phase, progress: Option<&Progress>, now: Millis);
     /// The run is over.
-    fn finished(&mut self, stop: &Stop, state: &State);
+    fn finished(&mut self, stop: &Stop, state: &State, exit: u8);
 }
 
 /// How a run ended.
@@ -401,13 +401,15 @@ impl<'r> Relay<'r> {
         });
         let limit = Duration::from_millis(if self.signals > 1 { END_NOW_MS } else { END_MS });
         let _ = tokio::time::timeout(limit, self.let_go()).await;
-        self.reporter.finished(&stop, self.session.state());
         let (signal, state) = (self.signal, self.session.state().clone());
-        Ending {
+        let ending = Ending {
             stop,
             signal,
             state,
-        }
+        };
+        self.reporter
+            .finished(&ending.stop, &ending.state, ending.exit());
+        ending
     }
 
     async fn let_go(&mut self) {
