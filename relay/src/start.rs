@@ -61,6 +61,8 @@ pub struct Setup {
     pub terminal: bool,
     /// The guard that the demo takes away on purpose.
     pub sabotage: Option<Break>,
+    /// The record after which the demo sends itself a SIGINT.
+    pub interrupt_at: Option<u64>,
 }
 
 /// Why no session was opened. Nothing was typed and nothing runs.
@@ -178,6 +180,7 @@ pub fn begin(
         clock,
         time_scale: setup.time_scale,
         sabotage: setup.sabotage,
+        interrupt_at: setup.interrupt_at,
     };
     Ok((parts, Held { lock, folder }))
 }

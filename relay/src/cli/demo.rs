@@ -41,6 +41,9 @@ pub(super) struct DemoArgs {
     /// Take one guard away on purpose; ends non-zero and names what was violated
     #[arg(long = "break", value_enum, value_name = "GUARD")]
     sabotage: Option<Break>,
+    /// Send ourselves a SIGINT after this record; for tests
+    #[arg(long, value_name = "N", hide = true)]
+    interrupt_at: Option<u64>,
     /// The browser program; else the first known one on PATH
     #[arg(
         long,
@@ -81,6 +84,7 @@ pub(super) fn main(args: DemoArgs) -> Result<u8, Failure> {
         headed: args.headed,
         keep: args.keep,
         sabotage: args.sabotage,
+        interrupt_at: args.interrupt_at,
         limits: args.limits.limits()?,
         exe,
         browser: args.browser,

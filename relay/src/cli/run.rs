@@ -181,6 +181,7 @@ fn resolve(args: RunArgs, place: &Place) -> Result<Setup, Failure> {
         stop_file: args.stop_file,
         terminal,
         sabotage: None,
+        interrupt_at: None,
     })
 }
 

@@ -13,7 +13,7 @@ use protocol::{
     limits::Limits,
     outcome::{Outcome, Signal},
     page::{Observation, What},
-    record::{Entry, Journal, JournalError, Owner, Record, State, Stop},
+    record::{Entry, Journal, JournalError, Owner, Record, Seq, State, Stop},
     reply::{Progress, Verdict},
     session::{AgentReport, Effect, Input, Pace, Phase, Session},
     time::{Millis, SpanMs},
@@ -61,6 +61,8 @@ pub struct Parts {
     pub time_scale: u32,
     /// The guard that the demo takes away on purpose; none in earnest.
     pub sabotage: Option<Break>,
+    /// The record after which the demo sends itself a SIGINT; none in earnest.
+    pub interrupt_at: Option<u64>,
 }
 
 /// Exclusive claims on what two relays must not share.
@@ -152,6 +154,7 @@ impl<'r> Relay<'r> {
     fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
         let now = parts.clock.now();
         let session = Session::new(now, parts.state.clone(), parts.limits.clone());
+        interrupt(parts.interrupt_at, parts.state.seq);
         Self {
             session,
             parts,
@@ -366,6 +369,7 @@ impl<'r> Relay<'r> {
             Ok(entry) => {
                 self.input(Input::Stored(Box::new(entry.clone())));
                 self.reporter.stored(&entry, self.session.state());
+                interrupt(self.parts.interrupt_at, entry.seq);
                 self.follow(record).await;
             }
             Err(error) => {
@@ -428,6 +432,14 @@ impl<'r> Relay<'r> {
         if let Err(error) = self.parts.journal.release(self.parts.owner) {
             tracing::warn!(%error, "the journal was not given back");
         }
+    }
+}
+
+/// The demo's SIGINT to itself after a record: a real signal, on the real way.
+fn interrupt(at: Option<u64>, stored: Seq) {
+    if at == Some(stored.0) {
+        // It cannot fail for ourselves.
+        let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGINT);
     }
 }
 
