@@ -77,7 +77,9 @@ impl Desk {
             return refusal;
         }
         let max = self.page.limits.message_len_max;
-        if text.chars() > max {
+        // A CRLF becomes one line break in the composer.
+        let len = text.chars() - text.as_str().matches("\r\n").count();
+        if len > max {
             let max = u32::try_from(max).unwrap_or(u32::MAX);
             return Answer::Refused(Refusal::TooLong { max });
         }

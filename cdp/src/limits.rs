@@ -102,18 +102,21 @@ impl Limits {
 impl From<&protocol::limits::Limits> for Limits {
     /// The driver's part of a run's limits. Those that only the driver knows
     /// keep their defaults.
+    ///
+    /// (ours) A test's time scale makes waiting shorter and no browser faster:
+    /// below these floors a healthy socket would look dead.
     fn from(run: &protocol::limits::Limits) -> Self {
         let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         Self {
-            call_ms: run.call_ms,
-            launch_ms: run.attach_ms,
-            attach_ms: run.attach_ms,
-            heartbeat_ms: run.heartbeat_ms,
+            call_ms: run.call_ms.max(2_000),
+            launch_ms: run.attach_ms.max(20_000),
+            attach_ms: run.attach_ms.max(20_000),
+            heartbeat_ms: run.heartbeat_ms.max(250),
             heartbeat_misses: u32::try_from(run.heartbeat_misses).unwrap_or(u32::MAX),
-            renderer_ms: run.renderer_ms,
-            look_ms: run.heartbeat_ms,
-            compose_ms: run.compose_ms,
-            submit_ms: run.submit_ms,
+            renderer_ms: run.renderer_ms.max(2_000),
+            look_ms: run.heartbeat_ms.max(50),
+            compose_ms: run.compose_ms.max(10_000),
+            submit_ms: run.submit_ms.max(2_000),
             observation_bytes_max: count(run.observation_bytes_max),
             message_len_max: count(run.message_len_max),
             ..Self::DEFAULT
@@ -147,5 +150,25 @@ impl Limit {
     /// The span.
     pub(crate) fn span(self) -> std::time::Duration {
         std::time::Duration::from_millis(self.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runs_defaults_are_the_drivers_and_a_scaled_run_keeps_sockets_alive() {
+        let run = protocol::limits::Limits::default();
+        assert_eq!(
+            Limits::from(&run),
+            Limits {
+                launch_ms: run.attach_ms,
+                ..Limits::DEFAULT
+            }
+        );
+        let scaled = Limits::from(&run.scaled(1_000));
+        assert_eq!((scaled.heartbeat_ms, scaled.call_ms), (250, 2_000));
+        assert!(scaled.heartbeat_ms * 3 < scaled.call_ms);
     }
 }

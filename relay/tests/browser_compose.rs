@@ -54,6 +54,10 @@ fn hard_texts() -> Vec<(&'static str, String)> {
             "sixty thousand characters",
             long.chars().take(60_000).collect(),
         ),
+        (
+            "the longest message there is",
+            long.repeat(4).chars().take(200_000).collect(),
+        ),
     ]
 }
 

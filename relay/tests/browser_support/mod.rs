@@ -62,7 +62,13 @@ impl Stage {
     pub async fn set(layout: Layout, faults: &[(&str, &str)]) -> Self {
         let page = standin(layout, faults).await;
         let profile = Profile::new();
-        let (mut ends, _) = Ends::attached(driver(&page, &profile)).await;
+        let config = driver(&page, &profile);
+        Self::on(page, profile, config).await
+    }
+
+    /// With a page, a profile and a driver's configuration of one's own.
+    pub async fn on(page: Standin, profile: Profile, config: Config) -> Self {
+        let (mut ends, _) = Ends::attached(config).await;
         ends.look(|look| look.hydrated && look.composer.present)
             .await;
         Self {
