@@ -24,3 +24,22 @@ pub fn known_of(layout: &str, mark: &str) -> Option<&'static Mark> {
         .iter()
         .find(|known| known.name.as_str() == mark)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_needed_mark_has_a_date_and_a_source() {
+        for layout in layout::LAYOUTS {
+            for mark in layout.marks {
+                let known = known_of(layout.name, mark.name.as_str());
+                assert!(
+                    known.is_some_and(|known| known.seen.len() == 10 && !known.source.is_empty())
+                );
+            }
+        }
+        assert!(known_of("classic", "nothing").is_none());
+        assert!(known_of("other", "turn").is_none());
+    }
+}

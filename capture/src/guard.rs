@@ -23,3 +23,35 @@ fn is_possible(kind: BlockerKind, look: &Look) -> bool {
         BlockerKind::LoggedOut | BlockerKind::RateLimit | BlockerKind::Account => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(kinds: &[BlockerKind], hydrated: bool) -> Look {
+        let blockers: Vec<_> = kinds
+            .iter()
+            .map(|kind| serde_json::json!({"kind": kind, "mark": "m"}))
+            .collect();
+        serde_json::from_value(serde_json::json!({
+            "seq": 1, "page_ms": 1, "address": "a", "place": "fresh", "layout": "classic",
+            "hydrated": hydrated, "blockers": blockers, "turns_shown": 0, "tail": [],
+            "composer": {"present": true, "send": "absent"},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_challenge_beside_a_usable_thread_is_none() {
+        let challenge = [BlockerKind::Challenge];
+        assert!(decide(&look(&challenge, true)).is_none());
+        assert!(decide(&look(&challenge, false)).is_some());
+    }
+
+    #[test]
+    fn the_blocker_that_needs_a_person_most_counts() {
+        let look = look(&[BlockerKind::RateLimit, BlockerKind::LoggedOut], true);
+        let kind = decide(&look).map(|blocker| blocker.kind);
+        assert_eq!(kind, Some(BlockerKind::LoggedOut));
+    }
+}

@@ -19,11 +19,14 @@ pub struct Scripts {
     pub copyhook: String,
 }
 
-/// The bounds that the observer keeps, in characters and counts.
+/// The bounds that the observer keeps, in UTF-16 units and counts where they do
+/// not say otherwise.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Bounds {
-    /// One report as JSON, in UTF-16 units; over it the blocks are left out.
-    report_len_max: u32,
+    /// One report as JSON, in bytes: what the driver takes, less its wrapping.
+    report_bytes_max: u32,
+    /// What a user turn's text is cut to in a report over its bound.
+    cut_text_len: u32,
     /// The whole thread as JSON; over it older blocks are left out.
     reading_len_max: u32,
     /// One user turn's text; over it the turn counts as clamped.
@@ -50,8 +53,8 @@ struct Bounds {
 }
 
 const BOUNDS: Bounds = Bounds {
-    // A character takes up to three bytes as UTF-8: 1 MiB in all.
-    report_len_max: 340_000,
+    report_bytes_max: (1 << 20) - 1_024,
+    cut_text_len: 4_096,
     reading_len_max: 8_000_000,
     user_text_len_max: 262_144,
     draft_head_len: 256,

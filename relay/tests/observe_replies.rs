@@ -220,3 +220,20 @@ fn a_page_that_reloads_in_mid_stream_is_read_again() {
         }
     });
 }
+
+/// 200,000 characters, of which each takes up to three bytes.
+#[test]
+fn a_very_long_reply_is_captured_whole() {
+    let browser = Browser::new();
+    let line = "  - 一行 of the plan, with `code` and more words to fill it.\n";
+    let body = line.repeat(200_000 / line.chars().count());
+    let text = format!("```text\n{body}```");
+    runtime().block_on(async {
+        for layout in LAYOUTS {
+            let case = Play::new(layout, &text, "[stream]\nframe_chars = 20000\n");
+            let (verdict, _) = play(&browser, &case, PATIENCE).await;
+            let captured = captured(&verdict);
+            assert!(captured.text.as_str() == text, "{layout:?}");
+        }
+    });
+}

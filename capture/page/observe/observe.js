@@ -8,10 +8,11 @@ const now = () => Math.max(0, Math.round(performance.now()));
 
 function tailOf(turns, always) {
   const busy = stopVisible();
+  const user = turns.map((turn) => turn.role).lastIndexOf("user");
   const tail = turns.map((turn, at) => {
     const isLast = at === turns.length - 1;
     if (turn.role === "user") return { key: turn.key, role: "user", ...userText(turn) };
-    return { key: turn.key, role: "assistant", reply: replyState(turn, { busy, isLast, always }) };
+    return { key: turn.key, role: "assistant", reply: replyState(turn, { busy, isLast, content: always || (at > user && "bar") }) };
   });
   const last = turns[turns.length - 1];
   // A card on our own turn is a failed reply as well: nothing else stands there.
@@ -52,21 +53,34 @@ function lookNow(full) {
   };
 }
 
-// As JSON within the bound: over it the content is left out, then the oldest
-// turns' texts.
+// Bytes as UTF-8.
+function bytesOf(text) {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    // Either half of a pair stands for two of its four bytes.
+    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
+}
+
+const fits = (json) =>
+  json.length * 3 <= BOUNDS.report_bytes_max || bytesOf(json) <= BOUNDS.report_bytes_max;
+
+// As JSON within the bound: over it the texts of user turns are cut, oldest
+// first and the newest last, and then the content is left out.
 function written(look) {
   let json = JSON.stringify(look);
-  if (json.length <= BOUNDS.report_len_max) return json;
-  for (const turn of look.tail) if (turn.reply) delete turn.reply.blocks;
-  json = JSON.stringify(look);
-  for (let at = 0; json.length > BOUNDS.report_len_max && at < look.tail.length; at += 1) {
-    const turn = look.tail[at];
-    if (turn.role !== "user") continue;
-    turn.text = head(turn.text, 4096);
+  for (const turn of look.tail) {
+    if (fits(json)) return json;
+    if (turn.role !== "user" || turn.text.length <= BOUNDS.cut_text_len) continue;
+    turn.text = head(turn.text, BOUNDS.cut_text_len);
     turn.clamped = true;
     json = JSON.stringify(look);
   }
-  return json;
+  if (fits(json)) return json;
+  for (const turn of look.tail) if (turn.reply) delete turn.reply.blocks;
+  return JSON.stringify(look);
 }
 
 function stamped(json) {

@@ -122,8 +122,8 @@ function builtOf(turn, bodies, print) {
   return blocks;
 }
 
-// The turn's marks; with `always`, its content even while no bar stands.
-function replyState(turn, { busy, isLast, always }) {
+// The turn's marks, and its content if asked for: always, or under its bar.
+function replyState(turn, { busy, isLast, content }) {
   const bodies = bodiesOf(turn);
   const text = bodyText(bodies);
   const print = printOf(text);
@@ -145,7 +145,7 @@ function replyState(turn, { busy, isLast, always }) {
     choices: Math.max(1, choicesIn(turn)),
     error: errorIn(turn),
   };
-  const blocks = bar || always ? builtOf(turn, bodies, print) : null;
+  const blocks = content === true || (content && bar) ? builtOf(turn, bodies, print) : null;
   if (blocks) state.blocks = blocks;
   return state;
 }

@@ -50,6 +50,10 @@ impl Builder {
         if piece == Piece::Break {
             self.trim_end();
         }
+        let mut piece = piece;
+        if let Piece::Image { alt, .. } = &mut piece {
+            *alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
+        }
         self.out.push(piece);
     }
 
@@ -94,6 +98,11 @@ impl Builder {
         };
         if kind.holds_text() {
             self.trim_end();
+            // A break at the end of a block breaks nothing.
+            while self.out.last() == Some(&Piece::Break) {
+                self.out.pop();
+                self.trim_end();
+            }
         }
         // What shows nothing is not there: an empty span or paragraph.
         let empty = self.out.len() == at + 1;

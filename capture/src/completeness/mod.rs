@@ -5,7 +5,6 @@
 
 mod progress;
 
-use protocol::fence;
 use protocol::id::Digest;
 use protocol::page::{Reply, TurnId};
 use protocol::reply::{
@@ -128,7 +127,7 @@ impl<'a> Proof<'a> {
         let agreement = weigh(self.evidence, end_at);
         let too_long = agreement
             .raw
-            .is_some_and(|raw| u64::from(raw.chars()) > self.limits.text_len_max);
+            .is_some_and(|raw| u64::from(raw.chars) > self.limits.text_len_max);
         if too_long {
             return Verdict::CaptureFailed {
                 why: CaptureFailure::TooLong {
@@ -171,7 +170,7 @@ impl<'a> Proof<'a> {
         //= spec C3
         // A longer text was once given for this reply: a shorter one never
         // takes its place.
-        let mut longer = (Source::Copy, sources.longest_copied(turn), raw.chars());
+        let mut longer = (Source::Copy, sources.longest_copied(turn), raw.chars);
         if !end.is_from_server() && longer.1 <= longer.2 {
             let shown = sources.longest_shown(turn);
             longer = (Source::Dom, shown, raw.form.chars());
@@ -279,7 +278,7 @@ impl<'a> Proof<'a> {
             return None;
         }
         let copy = sources.copy()?;
-        ends_in_closed_fence(&copy.raw.text).then_some(copy.at)
+        copy.raw.fence_closed.then_some(copy.at)
     }
 
     /// How long the shown text has been unchanged, by live looks.
@@ -351,15 +350,4 @@ impl<'a> Proof<'a> {
         }
         None
     }
-}
-
-/// Whether the last fenced block is explicitly closed and only blanks follow:
-/// without its last line the block would stand open.
-fn ends_in_closed_fence(text: &str) -> bool {
-    let text = text.trim_end();
-    let Some((before, _)) = text.rsplit_once('\n') else {
-        return false;
-    };
-    let (whole, without) = (fence::scan(text), fence::scan(before));
-    !whole.is_open() && without.is_open() && whole.blocks.len() == without.blocks.len()
 }

@@ -65,18 +65,21 @@ impl Proof<'_> {
             .then(|| Want::Copy { turn: turn.clone() })
     }
 
-    /// When a look would bring the windows to their length, or the next beat.
+    /// When a look would bring the windows to their length, where nothing else
+    /// of the page is lacking; else the next beat.
     fn look_by(&self, missing: &[Missing]) -> Millis {
+        let beat = self.now + LOOK_MS;
         let Some(live) = &self.evidence.live else {
-            return self.now + LOOK_MS;
+            return beat;
         };
-        let lacking = missing
-            .iter()
-            .filter_map(|what| match what {
+        let mut lacking = None;
+        for what in missing {
+            match what {
                 Missing::Quiet { have_ms, need_ms } | Missing::BarDebounce { have_ms, need_ms } => {
-                    Some(need_ms.saturating_sub(*have_ms))
+                    lacking = lacking.max(Some(need_ms.saturating_sub(*have_ms)));
                 }
-                Missing::Agreement { .. } if missing.len() == 1 => Some(0),
+                // A look may bring the blocks that agree.
+                Missing::End | Missing::Agreement { .. } => {}
                 Missing::LiveLook
                 | Missing::Unblocked
                 | Missing::Layout { .. }
@@ -88,17 +91,20 @@ impl Proof<'_> {
                 | Missing::StopGone
                 | Missing::StreamingGone
                 | Missing::ThinkingGone
-                | Missing::Bar
-                | Missing::End
-                | Missing::Agreement { .. } => None,
-            })
-            .max();
-        let beat = live.at + LOOK_MS;
-        let due = lacking.map_or(beat, |lacking| (live.at + lacking).min(beat));
-        if due > self.now {
-            due
-        } else {
-            self.now + LOOK_AGAIN_MS
+                | Missing::Bar => return beat,
+            }
+        }
+        let only_agreement = matches!(missing, [Missing::Agreement { .. }]);
+        let sources = &self.evidence.sources;
+        let end = sources.end_at.or(sources.copy().map(|copy| copy.at));
+        let fresh = end.is_some_and(|end| live.at >= end);
+        if only_agreement && !fresh {
+            lacking = Some(0);
+        }
+        match lacking.map(|lacking| live.at + lacking) {
+            None => beat,
+            Some(due) if due > self.now => due.min(beat),
+            Some(_) => self.now + LOOK_AGAIN_MS,
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Forms are computed when a source changes, so that a proof only compares.
 
+use protocol::fence;
 use protocol::page::{Block, ConversationId, StreamReport, TurnId};
 use protocol::reply::Warning;
 use protocol::text::Private;
@@ -36,6 +37,10 @@ pub(crate) struct Sources {
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
     pub(crate) text: String,
+    /// Its length in characters.
+    pub(crate) chars: u32,
+    /// Its last fence is explicitly closed and only blanks follow.
+    pub(crate) fence_closed: bool,
     pub(crate) citations: u32,
     pub(crate) form: Form,
 }
@@ -81,13 +86,11 @@ impl Raw {
         let (text, citations) = without_citations(text);
         Self {
             form: form_of_markdown(&text),
+            chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
+            fence_closed: ends_in_closed_fence(&text),
             text,
             citations,
         }
-    }
-
-    pub(crate) fn chars(&self) -> u32 {
-        u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX)
     }
 }
 
@@ -236,6 +239,18 @@ impl Sources {
             dom.to_copy = copy.map(|copy| dom.form.relation(&copy.raw.form));
         }
     }
+}
+
+/// Whether the last fenced block is explicitly closed and only blanks follow:
+/// without its last line the block would stand open.
+//= spec C2
+fn ends_in_closed_fence(text: &str) -> bool {
+    let text = text.trim_end();
+    let Some((before, _)) = text.rsplit_once('\n') else {
+        return false;
+    };
+    let (whole, without) = (fence::scan(text), fence::scan(before));
+    !whole.is_open() && without.is_open() && whole.blocks.len() == without.blocks.len()
 }
 
 fn raise(list: &mut Vec<(TurnId, u32)>, turn: &TurnId, chars: u32) {

@@ -394,3 +394,6 @@ fn carries_text(body: &str, ours: &str, conversation: Option<&ConversationId>) -
         !elsewhere && holds(&body, &ours, 0)
     })
 }
+
+#[cfg(test)]
+mod tests;

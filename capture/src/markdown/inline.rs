@@ -53,7 +53,11 @@ fn write(c: &[Inline], place: Place, depth: usize, in_link: bool, out: &mut Stri
                 continue;
             }
             Inline::Math { source } => {
-                let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+                let mut source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+                if depth > 0 {
+                    // Within emphasis a bare mark would end it.
+                    source = source.replace('_', "\\_").replace('*', "\\*");
+                }
                 out.push_str(&format!("\\({source}\\)"));
                 continue;
             }

@@ -48,13 +48,30 @@ fn written(blocks: &[Block], tight: bool) -> String {
             continue;
         }
         if !out.is_empty() {
-            let close = tight && matches!(block, Block::List { .. });
+            let close = tight && interrupts(block, &text);
             out.push_str(if close { "\n" } else { "\n\n" });
         }
         out.push_str(&text);
         before = Some(block);
     }
     out
+}
+
+/// Whether a block may begin right below a paragraph: of lists, one that begins
+/// with something and, if it counts, with 1.
+fn interrupts(block: &Block, text: &str) -> bool {
+    let begins = text.lines().next().is_some_and(|line| line.contains(' '));
+    match block {
+        Block::List { start, .. } => begins && start.is_none_or(|start| start == 1),
+        Block::Paragraph { .. }
+        | Block::Heading { .. }
+        | Block::Quote { .. }
+        | Block::Code { .. }
+        | Block::Table { .. }
+        | Block::Math { .. }
+        | Block::Rule
+        | Block::Unknown { .. } => false,
+    }
 }
 
 fn block_text(block: &Block, second: bool) -> String {
