@@ -4,8 +4,8 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
-    os::unix::fs::MetadataExt,
+    fs::{self, File},
+    os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -226,6 +226,12 @@ impl Kept {
     }
 
     fn try_open(path: &Path) -> Result<Self, rusqlite::Error> {
+        // Where this fails, opening does too and says why.
+        let _ = File::options()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path);
         let conn = Connection::open(path)?;
         conn.busy_timeout(std::time::Duration::from_millis(200))?;
         conn.pragma_update(None, "synchronous", "OFF")?;

@@ -56,6 +56,8 @@ struct Hidden<'a>(&'a ProgressBar);
 impl<'a> Hidden<'a> {
     fn new(bar: &'a ProgressBar) -> Self {
         bar.set_draw_target(ProgressDrawTarget::hidden());
+        // What was drawn last still stands there.
+        say("\r\u{1b}[2K");
         Self(bar)
     }
 }

@@ -101,8 +101,18 @@ impl From<OpenError> for Failure {
 
 impl From<StartError> for Failure {
     fn from(error: StartError) -> Self {
-        Self::new(error.code, error.what, error.remedy)
+        Self::new(error.code, error.what, sentence(&error.remedy))
     }
+}
+
+/// A remedy as a sentence.
+fn sentence(remedy: &str) -> String {
+    let mut text = remedy.trim_end_matches('.').to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text.push('.');
+    text
 }
 
 impl From<Unreadable> for Failure {
@@ -135,11 +145,8 @@ impl From<LockError> for Failure {
 impl From<AgentError> for Failure {
     fn from(error: AgentError) -> Self {
         let code = error.code().parse().unwrap_or(Code::Agent);
-        let mut help = error.remedy().to_owned();
-        if let Some(first) = help.get_mut(..1) {
-            first.make_ascii_uppercase();
-        }
-        Self::new(code, error, format!("{help}."))
+        let help = sentence(error.remedy());
+        Self::new(code, error, help)
     }
 }
 

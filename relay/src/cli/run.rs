@@ -139,8 +139,11 @@ pub(super) fn main(args: RunArgs) -> Result<u8, Failure> {
 
 async fn relay(setup: Setup, mut told: Told) -> Result<u8, Failure> {
     let signals = signals::listen()?;
+    let sid = setup.sid.clone();
     let (parts, held) = start::begin(setup, told.approver(), signals)?;
+    tracing::info!(%sid, version = env!("CARGO_PKG_VERSION"), "session opened");
     let ending = run::run(parts, &mut told).await;
+    tracing::info!(%sid, outcome = %ending.stop.outcome, exit = ending.exit(), "run over");
     drop(held);
     Ok(ending.exit())
 }

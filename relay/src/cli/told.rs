@@ -17,9 +17,15 @@ use crate::{
 };
 
 /// The teller of one run.
-pub(super) enum Told {
+pub(super) struct Told {
+    form: Form,
+    /// The session's beginning was told.
+    begun: bool,
+}
+
+enum Form {
     /// Text and progress.
-    Human(HumanReporter),
+    Human(Box<HumanReporter>),
     /// JSON lines.
     Json(JsonReporter<Stdout>),
 }
@@ -27,18 +33,31 @@ pub(super) enum Told {
 impl Told {
     /// JSON lines with `json`, else text; `journal` is named at the end of the text.
     pub fn new(json: bool, journal: Option<PathBuf>) -> Self {
-        if json {
-            Self::Json(JsonReporter::new(std::io::stdout()))
+        let form = if json {
+            Form::Json(JsonReporter::new(std::io::stdout()))
         } else {
-            Self::Human(HumanReporter::new(journal))
+            Form::Human(Box::new(HumanReporter::new(journal)))
+        };
+        Self { form, begun: false }
+    }
+
+    /// The session's beginning, whose record was stored before anybody
+    /// listened; told once, before anything else is.
+    fn begin(&mut self, state: &State) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        match &mut self.form {
+            Form::Human(human) => human.opened(state),
+            Form::Json(json) => json.opened(state),
         }
     }
 
     /// Who asks the person, with nothing drawn over the question.
     pub fn approver(&self) -> Asked {
-        let bar = match self {
-            Self::Human(human) => human.bar(),
-            Self::Json(_) => indicatif::ProgressBar::hidden(),
+        let bar = match &self.form {
+            Form::Human(human) => human.bar(),
+            Form::Json(_) => indicatif::ProgressBar::hidden(),
         };
         Arc::new(Mutex::new(Box::new(TerminalApprover::new(bar))))
     }
@@ -46,23 +65,25 @@ impl Told {
 
 impl Reporter for Told {
     fn stored(&mut self, entry: &Entry, state: &State) {
-        match self {
-            Self::Human(human) => human.stored(entry, state),
-            Self::Json(json) => json.stored(entry, state),
+        self.begin(state);
+        match &mut self.form {
+            Form::Human(human) => human.stored(entry, state),
+            Form::Json(json) => json.stored(entry, state),
         }
     }
 
     fn progress(&mut self, phase: Phase, progress: Option<&Progress>, now: Millis) {
-        match self {
-            Self::Human(human) => human.progress(phase, progress, now),
-            Self::Json(json) => json.progress(phase, progress, now),
+        match &mut self.form {
+            Form::Human(human) => human.progress(phase, progress, now),
+            Form::Json(json) => json.progress(phase, progress, now),
         }
     }
 
     fn finished(&mut self, stop: &Stop, state: &State, exit: u8) {
-        match self {
-            Self::Human(human) => human.finished(stop, state, exit),
-            Self::Json(json) => json.finished(stop, state, exit),
+        self.begin(state);
+        match &mut self.form {
+            Form::Human(human) => human.finished(stop, state, exit),
+            Form::Json(json) => json.finished(stop, state, exit),
         }
     }
 }

@@ -22,6 +22,13 @@ pub fn events(entry: &Entry, state: &State) -> Vec<Line> {
     of(&entry.record, state).into_iter().map(line).collect()
 }
 
+/// The line that a session begins or goes on with, where its first record was
+/// stored before anybody listened.
+pub fn opened(state: &State) -> Option<Line> {
+    let opened = state.opened.as_ref()?;
+    Some(Line::bare(started(opened, state.restarts > 0)))
+}
+
 fn of(record: &Record, state: &State) -> Vec<Event> {
     match record {
         Record::Opened(opened) => vec![started(opened, false)],

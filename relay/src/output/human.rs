@@ -14,7 +14,7 @@ use protocol::{
 };
 
 use super::{
-    derive::{events, summary},
+    derive::{events, opened, summary},
     event::Event,
     words::{line, phase_words, stop_words},
 };
@@ -52,6 +52,13 @@ impl HumanReporter {
             round: None,
             since: None,
             journal,
+        }
+    }
+
+    /// The session is open; its first record was stored before.
+    pub fn opened(&mut self, state: &State) {
+        if let Some(text) = opened(state).and_then(|told| line(&told.event)) {
+            self.tell(&text);
         }
     }
 

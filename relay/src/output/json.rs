@@ -12,7 +12,7 @@ use protocol::{
 };
 
 use super::{
-    derive::{events, summary},
+    derive::{events, opened, summary},
     event::{Event, Line},
 };
 use crate::agent::quote::one_line;
@@ -46,6 +46,13 @@ impl<W: Write> JsonReporter<W> {
     /// Gives back what was written to.
     pub fn into_inner(self) -> W {
         self.out
+    }
+
+    /// The session is open; its first record was stored before.
+    pub fn opened(&mut self, state: &State) {
+        if let Some(line) = opened(state) {
+            self.write(&line);
+        }
     }
 
     /// A record was stored; `state` has taken it in.

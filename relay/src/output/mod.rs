@@ -11,7 +11,7 @@ mod human;
 mod json;
 mod words;
 
-pub use derive::{events, summary};
+pub use derive::{events, opened, summary};
 pub use event::{Event, Finished, Judged, Line, SCHEMA_VERSION, Stage};
 pub use human::HumanReporter;
 pub use json::JsonReporter;

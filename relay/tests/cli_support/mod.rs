@@ -115,3 +115,22 @@ pub fn snapshot(name: &str, text: &str) {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
+
+/// The processes of this machine that carry `name=value` in their environment.
+pub fn is_running_with(name: &str, value: &str) -> Vec<String> {
+    let wanted = format!("{name}={value}");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|entry| {
+            let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+            environ
+                .split(|b| *b == 0)
+                .any(|line| line == wanted.as_bytes())
+        })
+        .map(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            format!("{}: {line}", entry.file_name().display())
+        })
+        .collect()
+}
