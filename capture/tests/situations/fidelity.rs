@@ -31,6 +31,7 @@ fn f1_f2_code_in_either_structure_is_the_same_text() {
     }
 }
 
+//= spec W4 type=test
 #[test]
 fn f3_prose_of_every_kind_agrees_with_its_source() {
     let text = "Use `cargo *test*` and *see*:\n\n- one\n  - two\n";

@@ -15,6 +15,7 @@ fn missing(scene: &Scene) -> Vec<Missing> {
     }
 }
 
+//= spec C1 type=test
 #[test]
 fn a1_an_older_turns_bar_is_not_ours() {
     // a0 shows its bar from the start; ours streams.
@@ -205,6 +206,7 @@ fn a_foreign_turn_without_a_settled_id_counts_once_it_stands() {
     assert!(matches!(scene.verdict(), Verdict::Interference(_)));
 }
 
+//= spec C1 type=test
 #[test]
 fn a8_an_assistant_turn_before_ours_is_not_the_answer() {
     let mut scene = Scene::new();
