@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use protocol::record::Record;
+use protocol::{page::ConversationId, record::Record};
 
 use crate::{
     journal::locks::{Holder, LockError, Seat},
@@ -20,13 +20,20 @@ pub struct LockClaims {
     folder: PathBuf,
     /// The browser, the same from run to run: its profile, or where it listens.
     browser: String,
+    /// The conversation that was asked for, where one was.
+    asked: Option<ConversationId>,
     holder: Holder,
     seat: Option<Seat>,
 }
 
 impl LockClaims {
     /// No claim yet.
-    pub fn new(state_dir: &Path, endpoint: &cdp::Endpoint, holder: Holder) -> Self {
+    pub fn new(
+        state_dir: &Path,
+        endpoint: &cdp::Endpoint,
+        asked: Option<ConversationId>,
+        holder: Holder,
+    ) -> Self {
         let browser = match endpoint {
             cdp::Endpoint::Http(address) | cdp::Endpoint::Ws(address) => address.clone(),
             cdp::Endpoint::Profile(folder) => folder.display().to_string(),
@@ -35,6 +42,7 @@ impl LockClaims {
         Self {
             folder: state_dir.join(FOLDER),
             browser,
+            asked,
             holder,
             seat: None,
         }
@@ -43,8 +51,13 @@ impl LockClaims {
     fn take(&mut self, record: &Record) -> Result<(), LockError> {
         match record {
             Record::Attached { target, .. } if self.seat.is_none() => {
-                let holder = self.holder.clone();
-                self.seat = Some(Seat::of_tab(&self.folder, &self.browser, target, holder)?);
+                let (folder, holder) = (&self.folder, self.holder.clone());
+                // A conversation that is known already is held by its own name
+                // from the start **(ours)**: two tabs of one must not both begin.
+                self.seat = Some(match &self.asked {
+                    Some(known) => Seat::of_conversation(folder, &self.browser, known, holder)?,
+                    None => Seat::of_tab(folder, &self.browser, target, holder)?,
+                });
             }
             //= spec E1
             Record::Bound { conversation } => match &mut self.seat {

@@ -11,7 +11,7 @@ use protocol::{
     limits::Limits,
     message::{Objective, Offer},
     outcome::Signal,
-    page::TargetId,
+    page::{ConversationId, TargetId},
     record::{Journal, Opened, Record, SCHEMA_VERSION, Seq, State},
     text::Private,
     wire,
@@ -161,7 +161,12 @@ pub fn begin(
     state
         .apply(&entry)
         .map_err(|error| StartError::new(Code::Journal, error, ""))?;
-    let claims = LockClaims::new(&setup.state_dir, &setup.endpoint, holder);
+    let claims = LockClaims::new(
+        &setup.state_dir,
+        &setup.endpoint,
+        conversation_of(&setup.chat),
+        holder,
+    );
     let (commands, observations) = cdp::spawn(driver(&setup, &limits, &state));
     let (hand, agent) = Hand::new(carrier, approver);
     let parts = Parts {
@@ -211,12 +216,11 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
     if let Some(sabotage) = setup.sabotage {
         sabotage.scripts(&mut scripts);
     }
-    let is_conversation = is_conversation(&setup.chat);
     cdp::Config {
         endpoint: setup.endpoint.clone(),
         tab: cdp::TabWish {
             id: setup.tab.clone(),
-            conversation: is_conversation.then(|| setup.chat.clone()),
+            conversation: conversation_of(&setup.chat).map(|_| setup.chat.clone()),
             opened: state.target.clone(),
             open_at: Some(setup.chat.clone()),
         },
@@ -247,15 +251,39 @@ fn driver_limits(limits: &Limits) -> cdp::Limits {
     }
 }
 
-/// Whether an address is that of one conversation, by what is known of the
-/// site's addresses.
-fn is_conversation(address: &str) -> bool {
+/// The conversation that an address names, by what is known of the site's
+/// addresses.
+fn conversation_of(address: &str) -> Option<ConversationId> {
     let path = address.split_once("://").map_or(address, |(_, rest)| rest);
     let path = path.find('/').map_or("/", |at| &path[at..]);
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    capture::layout::ADDRESSES
-        .conversation
-        .iter()
+    let patterns = capture::layout::ADDRESSES.conversation.iter();
+    patterns
         .filter_map(|pattern| regex::Regex::new(pattern).ok())
-        .any(|pattern| pattern.is_match(path))
+        .find_map(|pattern| {
+            let id = pattern.captures(path)?.get(1)?;
+            Some(ConversationId(id.as_str().to_owned()))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_conversation_or_none() {
+        for (address, id) in [
+            ("https://chatgpt.com/c/ab-12", Some("ab-12")),
+            ("http://127.0.0.1:8080/g/x/c/ab-12?m=1#top", Some("ab-12")),
+            ("https://chatgpt.com/", None),
+            ("https://chatgpt.com", None),
+            ("https://chatgpt.com/share/ab-12", None),
+        ] {
+            assert_eq!(
+                conversation_of(address).map(|id| id.0).as_deref(),
+                id,
+                "{address}"
+            );
+        }
+    }
 }

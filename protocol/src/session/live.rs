@@ -6,10 +6,7 @@ use std::collections::VecDeque;
 use super::input::{AgentReport, Effect, Pace};
 use crate::{
     outcome::Signal,
-    page::{
-        Answer, Ask, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, PageCommand,
-        Reading, Refusal,
-    },
+    page::{Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal},
     record::{Cost, Record, Stop},
     reply::Verdict,
     send::SendKind,
@@ -33,7 +30,7 @@ pub(super) struct Live {
     pub read_in: Option<Epoch>,
     pub reading: Option<Reading>,
     pub call: Option<Call>,
-    calls: u64,
+    pub calls: u64,
     /// What the driver refused or failed last, until it is dealt with.
     pub trouble: Option<(Act, Trouble)>,
     /// Our whole text stands in the composer, read back equal in this epoch.
@@ -197,38 +194,6 @@ impl Live {
         }
     }
 
-    /// A command in the present epoch; its answer is awaited for `limit` and
-    /// the driver's own deadline on top.
-    pub fn command(&mut self, ask: Ask, limit: SpanMs) -> PageCommand {
-        self.calls += 1;
-        let id = CallId(self.calls);
-        let act = match &ask {
-            Ask::Look => Act::Look,
-            Ask::Read => Act::Read,
-            Ask::Compose { .. } => Act::Compose,
-            Ask::Submit { .. } => Act::Submit,
-            Ask::ClearDraft { .. } => Act::Clear,
-            Ask::Copy { .. } => Act::Copy,
-            Ask::Reload | Ask::Detach => Act::Other,
-        };
-        match act {
-            Act::Submit => self.submit = Submit::Out,
-            Act::Copy => self.copies += 1,
-            Act::Look => self.looked_for = Some(self.clock.now()),
-            Act::Read | Act::Compose | Act::Clear | Act::Other => {}
-        }
-        self.call = Some(Call {
-            id,
-            act,
-            deadline: self.clock.now() + limit + CALL_SLACK_MS,
-        });
-        PageCommand {
-            call: id,
-            epoch: self.epoch,
-            ask,
-        }
-    }
-
     /// An effect was given out: what is awaited from here on.
     pub fn acted(&mut self, effect: &Effect) {
         match effect {
@@ -356,88 +321,6 @@ impl Live {
         }
         self.verdict = None;
         self.copies = 0;
-    }
-
-    /// The click was answered, or is lost: evidence is awaited from here on.
-    pub fn prove(&mut self, click: Option<Click>) {
-        let broken = click.is_none();
-        let since = self.clock.now();
-        let request = matches!(&self.submit, Submit::Proving(before) if before.request);
-        self.submit = Submit::Proving(Proving {
-            since,
-            click,
-            broken,
-            request,
-        });
-    }
-
-    pub fn fail(&mut self, act: Act, failure: CallFailure) {
-        match act {
-            Act::Submit => self.prove(None),
-            Act::Compose => {
-                self.draft = true;
-                self.trouble = Some((act, Trouble::Failed(failure)));
-            }
-            Act::Look | Act::Read | Act::Clear | Act::Copy | Act::Other => {}
-        }
-    }
-
-    pub fn answer(&mut self, act: Act, answer: Answer) {
-        match answer {
-            Answer::Read(reading) => self.reading = Some(reading),
-            Answer::Composed(_) => {
-                self.composed = true;
-                self.draft = true;
-            }
-            Answer::Submitted(click) => self.prove(Some(click)),
-            Answer::Refused(refusal) => self.refused(act, refusal),
-            Answer::Failed(failure) => self.fail(act, failure),
-            Answer::Done | Answer::Copied { .. } => {
-                if act == Act::Clear {
-                    self.composed = false;
-                    self.draft = false;
-                    self.trouble = None;
-                }
-            }
-        }
-    }
-
-    /// The agent side reports. While it is being stopped, steps forward are past.
-    pub fn reported(&mut self, report: AgentReport) {
-        let stopping = matches!(self.agent, AgentLive::Stopping { .. });
-        match report {
-            AgentReport::Cancelled => self.agent = AgentLive::None,
-            AgentReport::Prepared | AgentReport::Ready { .. } if stopping => {}
-            AgentReport::Prepared => self.agent = AgentLive::Prepared,
-            AgentReport::Ready { group, kept } => self.agent = AgentLive::Ready { group, kept },
-            AgentReport::AskExpired
-            | AgentReport::Unable { .. }
-            | AgentReport::NotStarted { .. }
-            | AgentReport::Settled { .. }
-            | AgentReport::InDoubt { .. } => self.agent = AgentLive::Reported(report),
-        }
-    }
-
-    fn refused(&mut self, act: Act, refusal: Refusal) {
-        match act {
-            Act::Compose => {
-                // The text may stand there, whole or in part.
-                self.draft |= matches!(
-                    refusal,
-                    Refusal::ReadBack { .. } | Refusal::TooLong { .. } | Refusal::BecameAttachment
-                );
-                self.trouble = Some((act, Trouble::Refused(refusal)));
-            }
-            Act::Submit => {
-                self.trouble = Some((act, Trouble::Refused(refusal)));
-                self.prove(None);
-            }
-            Act::Clear => {
-                self.composed = false;
-                self.draft = false;
-            }
-            Act::Look | Act::Read | Act::Copy | Act::Other => {}
-        }
     }
 }
 

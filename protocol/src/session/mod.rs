@@ -10,6 +10,7 @@
 //! [`Session::handle`] takes what happened, [`Session::poll_effect`] gives what
 //! is to be done, [`Session::next_wake`] tells when to call again at the latest.
 
+mod answers;
 mod decide;
 mod discover;
 mod execute;
