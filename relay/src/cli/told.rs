@@ -1,8 +1,13 @@
 //! A run told to whoever reads: a person, or a program.
 
-use std::{io::Stdout, path::PathBuf, sync::Arc};
+use std::{
+    io::{Stdout, Write},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use protocol::{
+    outcome::Outcome,
     record::{Entry, State, Stop},
     reply::Progress,
     session::Phase,
@@ -12,7 +17,7 @@ use tokio::sync::Mutex;
 
 use super::TerminalApprover;
 use crate::{
-    output::{HumanReporter, JsonReporter},
+    output::{HumanReporter, JsonReporter, stop_words},
     run::{Asked, Reporter},
 };
 
@@ -83,7 +88,14 @@ impl Reporter for Told {
         self.begin(state);
         match &mut self.form {
             Form::Human(human) => human.finished(stop, state, exit),
-            Form::Json(json) => json.finished(stop, state, exit),
+            Form::Json(json) => {
+                json.finished(stop, state, exit);
+                if stop.outcome != Outcome::Done {
+                    let (what, help) = stop_words(stop);
+                    // Who closed stderr wants no words; the exit number tells it anyway.
+                    let _ = writeln!(std::io::stderr().lock(), "{what}\n  help: {help}");
+                }
+            }
         }
     }
 }
