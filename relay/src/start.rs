@@ -229,25 +229,9 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
             .iter()
             .map(ToString::to_string)
             .collect(),
-        limits: driver_limits(limits),
+        limits: cdp::Limits::from(limits),
         last_epoch: state.epoch,
         keep_browser: setup.keep_browser,
-    }
-}
-
-/// The driver's limits, out of the run's.
-fn driver_limits(limits: &Limits) -> cdp::Limits {
-    let max = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-    cdp::Limits {
-        call_ms: limits.call_ms,
-        heartbeat_ms: limits.heartbeat_ms,
-        heartbeat_misses: u32::try_from(limits.heartbeat_misses).unwrap_or(u32::MAX),
-        renderer_ms: limits.renderer_ms,
-        compose_ms: limits.compose_ms,
-        submit_ms: limits.submit_ms,
-        attach_ms: limits.attach_ms,
-        observation_bytes_max: max(limits.observation_bytes_max),
-        ..cdp::Limits::default()
     }
 }
 
