@@ -18,8 +18,6 @@ const FOLDER: &str = "locks";
 #[derive(Debug)]
 pub struct LockClaims {
     folder: PathBuf,
-    /// The browser, the same from run to run: its profile, or where it listens.
-    browser: String,
     /// The conversation that was asked for, where one was.
     asked: Option<ConversationId>,
     holder: Holder,
@@ -28,20 +26,9 @@ pub struct LockClaims {
 
 impl LockClaims {
     /// No claim yet.
-    pub fn new(
-        state_dir: &Path,
-        endpoint: &cdp::Endpoint,
-        asked: Option<ConversationId>,
-        holder: Holder,
-    ) -> Self {
-        let browser = match endpoint {
-            cdp::Endpoint::Http(address) | cdp::Endpoint::Ws(address) => address.clone(),
-            cdp::Endpoint::Profile(folder) => folder.display().to_string(),
-            cdp::Endpoint::Launch(launch) => launch.profile.display().to_string(),
-        };
+    pub fn new(state_dir: &Path, asked: Option<ConversationId>, holder: Holder) -> Self {
         Self {
             folder: state_dir.join(FOLDER),
-            browser,
             asked,
             holder,
             seat: None,
@@ -55,17 +42,16 @@ impl LockClaims {
                 // A conversation that is known already is held by its own name
                 // from the start **(ours)**: two tabs of one must not both begin.
                 self.seat = Some(match &self.asked {
-                    Some(known) => Seat::of_conversation(folder, &self.browser, known, holder)?,
-                    None => Seat::of_tab(folder, &self.browser, target, holder)?,
+                    Some(known) => Seat::of_conversation(folder, known, holder)?,
+                    None => Seat::of_tab(folder, target, holder)?,
                 });
             }
             //= spec E1
             Record::Bound { conversation } => match &mut self.seat {
-                Some(seat) => seat.bind(&self.browser, conversation)?,
+                Some(seat) => seat.bind(conversation)?,
                 None => {
                     let holder = self.holder.clone();
-                    let seat =
-                        Seat::of_conversation(&self.folder, &self.browser, conversation, holder)?;
+                    let seat = Seat::of_conversation(&self.folder, conversation, holder)?;
                     self.seat = Some(seat);
                 }
             },

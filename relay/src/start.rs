@@ -161,12 +161,7 @@ pub fn begin(
     state
         .apply(&entry)
         .map_err(|error| StartError::new(Code::Journal, error, ""))?;
-    let claims = LockClaims::new(
-        &setup.state_dir,
-        &setup.endpoint,
-        conversation_of(&setup.chat),
-        holder,
-    );
+    let claims = LockClaims::new(&setup.state_dir, conversation_of(&setup.chat), holder);
     let (commands, observations) = cdp::spawn(driver(&setup, &limits, &state));
     let (hand, agent) = Hand::new(carrier, approver);
     let parts = Parts {
@@ -229,9 +224,25 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
             .iter()
             .map(ToString::to_string)
             .collect(),
-        limits: cdp::Limits::from(limits),
+        limits: driver_limits(limits),
         last_epoch: state.epoch,
         keep_browser: setup.keep_browser,
+    }
+}
+
+/// The driver's limits, out of the run's.
+fn driver_limits(limits: &Limits) -> cdp::Limits {
+    let max = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    cdp::Limits {
+        call_ms: limits.call_ms,
+        heartbeat_ms: limits.heartbeat_ms,
+        heartbeat_misses: u32::try_from(limits.heartbeat_misses).unwrap_or(u32::MAX),
+        renderer_ms: limits.renderer_ms,
+        compose_ms: limits.compose_ms,
+        submit_ms: limits.submit_ms,
+        attach_ms: limits.attach_ms,
+        observation_bytes_max: max(limits.observation_bytes_max),
+        ..cdp::Limits::default()
     }
 }
 

@@ -61,12 +61,12 @@ fn a_lock_whose_file_says_nothing_still_holds() {
 fn at_binding_the_conversation_is_held_before_the_tab_is_left() {
     let dir = tempfile::tempdir().unwrap();
     let (tab, talk) = (TargetId("T".into()), ConversationId("c-1".into()));
-    let mut first = Seat::of_tab(dir.path(), "b", &tab, one()).unwrap();
-    assert!(Seat::of_tab(dir.path(), "b", &tab, other()).is_err());
-    first.bind("profile", &talk).unwrap();
-    assert!(Seat::of_conversation(dir.path(), "profile", &talk, other()).is_err());
-    assert!(Seat::of_tab(dir.path(), "b", &tab, other()).is_ok());
-    first.bind("profile", &talk).unwrap();
+    let mut first = Seat::of_tab(dir.path(), &tab, one()).unwrap();
+    assert!(Seat::of_tab(dir.path(), &tab, other()).is_err());
+    first.bind(&talk).unwrap();
+    assert!(Seat::of_conversation(dir.path(), &talk, other()).is_err());
+    assert!(Seat::of_tab(dir.path(), &tab, other()).is_ok());
+    first.bind(&talk).unwrap();
 }
 
 //= spec L1 type=test
@@ -74,25 +74,25 @@ fn at_binding_the_conversation_is_held_before_the_tab_is_left() {
 fn a_binding_that_is_refused_keeps_the_tab() {
     let dir = tempfile::tempdir().unwrap();
     let (tab, talk) = (TargetId("T".into()), ConversationId("c-1".into()));
-    let _theirs = Seat::of_conversation(dir.path(), "profile", &talk, other()).unwrap();
-    let mut ours = Seat::of_tab(dir.path(), "b", &tab, one()).unwrap();
+    let _theirs = Seat::of_conversation(dir.path(), &talk, other()).unwrap();
+    let mut ours = Seat::of_tab(dir.path(), &tab, one()).unwrap();
     assert!(matches!(
-        ours.bind("profile", &talk),
+        ours.bind(&talk),
         Err(LockError::Held {
             subject: Subject::Conversation,
             ..
         })
     ));
-    assert!(Seat::of_tab(dir.path(), "b", &tab, other()).is_err());
+    assert!(Seat::of_tab(dir.path(), &tab, other()).is_err());
 }
 
 #[test]
-fn other_profiles_browsers_and_tabs_are_other_locks() {
+fn other_tabs_and_a_conversation_of_a_tabs_name_are_other_locks() {
     let dir = tempfile::tempdir().unwrap();
-    let tab = TargetId("T".into());
-    let _one = Seat::of_tab(dir.path(), "b", &tab, one()).unwrap();
-    for (browser, target) in [("b", "U"), ("c", "T"), ("bT", ""), ("", "bT")] {
-        let target = TargetId(target.into());
-        assert!(Seat::of_tab(dir.path(), browser, &target, other()).is_ok());
-    }
+    let _one = Seat::of_tab(dir.path(), &TargetId("T".into()), one()).unwrap();
+    assert!(Seat::of_tab(dir.path(), &TargetId("U".into()), other()).is_ok());
+    let talk = ConversationId("T".into());
+    assert!(Seat::of_conversation(dir.path(), &talk, other()).is_ok());
+    let strange = ConversationId("../../etc/passwd\0\n".into());
+    assert!(Seat::of_conversation(dir.path(), &strange, other()).is_ok());
 }

@@ -168,6 +168,11 @@ impl Lock {
 
 /// The lock on what is written to: a tab until the conversation is bound, the
 /// conversation from then on.
+///
+/// It goes by the id alone **(ours)**: one browser is reached by several
+/// addresses and one account by several profiles, while the ids of tabs and of
+/// conversations are drawn at random by those who give them. The lock is so
+/// wider than asked for, never narrower.
 #[derive(Debug)]
 pub struct Seat {
     folder: PathBuf,
@@ -177,18 +182,12 @@ pub struct Seat {
 
 impl Seat {
     /// Takes the lock of a tab whose conversation has no id of its own yet.
-    /// `browser` names one run of one browser.
     ///
     /// # Errors
     /// [`LockError`] when another relay holds it or the file system refuses.
     //= spec L1
-    pub fn of_tab(
-        folder: &Path,
-        browser: &str,
-        target: &TargetId,
-        holder: Holder,
-    ) -> Result<Self, LockError> {
-        let path = path_of(folder, "tab", browser, &target.0);
+    pub fn of_tab(folder: &Path, target: &TargetId, holder: Holder) -> Result<Self, LockError> {
+        let path = path_of(folder, "tab", &target.0);
         let lock = take_in(folder, path, Subject::Tab, &holder)?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -197,19 +196,17 @@ impl Seat {
         })
     }
 
-    /// Takes the lock of a conversation that is known already. `profile` names
-    /// the browser's profile, the same from run to run.
+    /// Takes the lock of a conversation that is known already.
     ///
     /// # Errors
     /// [`LockError`] when another relay holds it or the file system refuses.
     //= spec L1
     pub fn of_conversation(
         folder: &Path,
-        profile: &str,
         conversation: &ConversationId,
         holder: Holder,
     ) -> Result<Self, LockError> {
-        let path = path_of(folder, "conversation", profile, &conversation.0);
+        let path = path_of(folder, "conversation", &conversation.0);
         let lock = take_in(folder, path, Subject::Conversation, &holder)?;
         Ok(Self {
             folder: folder.to_owned(),
@@ -225,8 +222,8 @@ impl Seat {
     /// [`LockError`] when another relay holds it; the old one is kept then.
     //= spec L1
     //= spec E1
-    pub fn bind(&mut self, profile: &str, conversation: &ConversationId) -> Result<(), LockError> {
-        let path = path_of(&self.folder, "conversation", profile, &conversation.0);
+    pub fn bind(&mut self, conversation: &ConversationId) -> Result<(), LockError> {
+        let path = path_of(&self.folder, "conversation", &conversation.0);
         if path != self.lock.path {
             self.lock = take_in(&self.folder, path, Subject::Conversation, &self.holder)?;
         }
@@ -234,13 +231,10 @@ impl Seat {
     }
 }
 
-fn path_of(folder: &Path, what: &str, one: &str, other: &str) -> PathBuf {
-    let mut hash = Sha256::new();
-    for part in [one, other] {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part.as_bytes());
-    }
-    folder.join(format!("{what}-{}.lock", hex(&hash.finalize()[..16])))
+fn path_of(folder: &Path, what: &str, id: &str) -> PathBuf {
+    // By its digest: what a page calls its conversation may be no file name.
+    let digest = Sha256::digest(id.as_bytes());
+    folder.join(format!("{what}-{}.lock", hex(&digest[..16])))
 }
 
 fn take_in(

@@ -3,10 +3,12 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+pub mod scene;
+
 use std::{
     io::Write,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
 };
 
 /// A call of `brb`.
@@ -133,4 +135,14 @@ pub fn is_running_with(name: &str, value: &str) -> Vec<String> {
             format!("{}: {line}", entry.file_name().display())
         })
         .collect()
+}
+
+/// Asks a process to end.
+pub fn terminate(child: &Child) {
+    use nix::{
+        sys::signal::{Signal, kill},
+        unistd::Pid,
+    };
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    kill(pid, Signal::SIGTERM).unwrap();
 }
