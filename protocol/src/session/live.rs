@@ -39,6 +39,8 @@ pub(super) struct Live {
     pub draft: bool,
     pub submit: Submit,
     pub verdict: Option<Verdict>,
+    /// Evidence of the reply to the send in flight is being gathered.
+    pub watching: bool,
     /// Copies asked for since the reply last changed.
     pub copies: u32,
     /// When a look was last asked for.
@@ -178,6 +180,7 @@ impl Live {
             draft: false,
             submit: Submit::None,
             verdict: None,
+            watching: false,
             copies: 0,
             looked_for: None,
             pause: Pause::None,
@@ -272,6 +275,7 @@ impl Live {
     }
 
     pub fn judged(&mut self) {
+        self.watching = false;
         self.draft = false;
         self.submit = Submit::None;
         self.verdict = None;

@@ -31,6 +31,7 @@ use std::collections::VecDeque;
 
 use crate::{
     fault::Code,
+    id::SendId,
     limits::Limits,
     outcome::Outcome,
     record::{Entry, Record, State, Stop},
@@ -165,13 +166,7 @@ impl Session {
         match record {
             Record::Stopped(stop) => self.give_up(stop.clone()),
             Record::Dispatching { send, .. } => {
-                if let Some(row) = self.state.send(*send) {
-                    self.outbox.push_back(Effect::Watch {
-                        send: *send,
-                        text: row.intent.text.clone(),
-                        anchor: row.intent.anchor.clone(),
-                    });
-                }
+                self.watch(*send);
                 self.live.dispatched();
             }
             Record::Judged { .. } => {
@@ -185,7 +180,16 @@ impl Session {
             Record::NotStarted { .. } | Record::Settled { .. } | Record::InDoubt { .. } => {
                 self.live.agent = live::AgentLive::None;
             }
-            Record::Read { epoch, .. } => self.live.read_in = Some(*epoch),
+            Record::Read { epoch, .. } => {
+                self.live.read_in = Some(*epoch);
+                // A send that an earlier process dispatched is awaited from here on.
+                let flying = self.state.in_flight().filter(|row| row.attempts > 0);
+                if let Some(send) = flying.map(|row| row.intent.send)
+                    && !self.live.watching
+                {
+                    self.watch(send);
+                }
+            }
             Record::Decided { cost, .. } => {
                 let pause = self.pause_for(*cost);
                 self.live.decided(*cost, pause);
@@ -201,6 +205,17 @@ impl Session {
             | Record::Bound { .. }
             | Record::Outcome { .. }
             | Record::Lifted { .. } => {}
+        }
+    }
+
+    fn watch(&mut self, send: SendId) {
+        if let Some(row) = self.state.send(send) {
+            self.live.watching = true;
+            self.outbox.push_back(Effect::Watch {
+                send,
+                text: row.intent.text.clone(),
+                anchor: row.intent.anchor.clone(),
+            });
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod ends;
 mod matrix;
+mod random;
 mod rounds;
 mod sends;
 mod words;

@@ -14,6 +14,7 @@ use crate::{
     },
     record::{Entry, Journal, MemoryJournal, Opened, Owner, Record, State, Stop, fold},
     reply::{Captured, EndWitness, Source, Verdict},
+    send::{Located, locate},
     session::{AgentReport, Effect, Input, Session},
     text::Private,
     time::{Millis, WallMs},
@@ -52,6 +53,8 @@ pub enum ClickDoes {
     SendSilently,
     /// Refused before the click.
     Refuse,
+    /// The server has it, and the page shows nothing of it until it is echoed.
+    SendUnseen,
 }
 
 pub struct World {
@@ -76,6 +79,11 @@ pub struct World {
     pub stop: Option<Stop>,
     watched: Option<crate::id::SendId>,
     pub executed: Vec<String>,
+    /// What the server received and gave, in its order: the judge's log.
+    pub log: Vec<(Role, String)>,
+    /// Received and not shown yet.
+    pub echo: Option<String>,
+    replies: Vec<Captured>,
     turns: u32,
 }
 
@@ -128,6 +136,9 @@ impl World {
             stop: None,
             watched: None,
             executed: Vec::new(),
+            log: Vec::new(),
+            echo: None,
+            replies: Vec::new(),
             turns: 0,
         }
     }
@@ -333,8 +344,9 @@ impl World {
                 };
                 self.answer(&command, Answer::Read(reading));
             }
-            Ask::Compose { text, .. } => {
-                let answer = match self.refuse_compose.clone() {
+            Ask::Compose { text, anchor, .. } => {
+                let stands = self.standing(anchor, text.as_str());
+                let answer = match self.refuse_compose.clone().or(stands) {
                     Some(refusal) => Answer::Refused(refusal),
                     None => {
                         self.draft = text.as_str().to_owned();
@@ -351,8 +363,10 @@ impl World {
             Ask::Submit { text, anchor } => {
                 let text = text.as_str().to_owned();
                 assert_eq!(self.draft, text, "only what was read back is submitted");
-                self.assert_last(anchor);
-                self.submit(&command, &text);
+                match self.standing(anchor, &text) {
+                    Some(refusal) => self.answer(&command, Answer::Refused(refusal)),
+                    None => self.submit(&command, &text),
+                }
             }
             Ask::ClearDraft { .. } => {
                 self.draft.clear();
@@ -364,11 +378,14 @@ impl World {
         }
     }
 
-    fn assert_last(&self, anchor: &Anchor) {
-        let last = self.thread.last().and_then(|turn| turn.key.settled());
-        match anchor {
-            Anchor::Empty => assert_eq!(last, None),
-            Anchor::After(id) => assert_eq!(last, Some(id)),
+    /// What the driver sees where the anchor is not last.
+    fn standing(&self, anchor: &Anchor, text: &str) -> Option<Refusal> {
+        match locate(&self.thread, true, anchor, text) {
+            Located::AnchorLast => None,
+            Located::Ours { turn, .. } => Some(Refusal::AlreadyThere { turn }),
+            Located::Foreign { .. } | Located::AnchorUnseen => {
+                Some(Refusal::AnchorMoved { last: None })
+            }
         }
     }
 
@@ -394,6 +411,12 @@ impl World {
                 self.answer(command, Answer::Submitted(Click::Passed));
                 self.take(text);
             }
+            ClickDoes::SendUnseen => {
+                self.draft.clear();
+                self.log.push((Role::User, text.to_owned()));
+                self.echo = Some(text.to_owned());
+                self.answer(command, Answer::Submitted(Click::Silent));
+            }
             ClickDoes::SendSilently => {
                 let limit = "submit_ms".to_owned();
                 let failure = crate::page::CallFailure::Timeout { limit };
@@ -404,6 +427,12 @@ impl World {
 
     /// The server takes our message, and the remote answers if it has a word.
     pub fn take(&mut self, text: &str) {
+        self.log.push((Role::User, text.to_owned()));
+        self.show(text);
+    }
+
+    /// The page shows what the server has, and the remote answers.
+    pub fn show(&mut self, text: &str) {
         self.draft.clear();
         let own = self.user_turn(text);
         if self.place == Place::Fresh {
@@ -420,8 +449,8 @@ impl World {
         }
         let answer = self.remote.remove(0);
         let head = message::recognise(Role::User, text).expect("only our messages are typed");
-        let text = answer(&head);
-        if text.is_empty() {
+        let reply = answer(&head);
+        if reply.is_empty() {
             return;
         }
         self.turns += 1;
@@ -433,20 +462,68 @@ impl World {
             clamped: false,
             reply: None,
         });
-        let Some(send) = self.watched else {
-            return;
-        };
-        self.look();
-        let captured = Captured {
-            digest: Digest::of(&text),
-            text: Private::from(text),
+        self.log.push((Role::Assistant, reply.clone()));
+        self.replies.push(Captured {
+            digest: Digest::of(&reply),
+            text: Private::from(reply),
             turn,
             own,
             end: EndWitness::StreamDone,
             agreed: vec![Source::Stream, Source::Dom],
             warnings: Vec::new(),
+        });
+        if self.watched.is_some() {
+            self.look();
+            self.prove();
+        }
+    }
+
+    /// The verdict on the awaited reply, once it stands in the thread.
+    pub fn prove(&mut self) {
+        let row = self.session.state().in_flight();
+        let (Some(send), Some(row)) = (self.watched, row) else {
+            return;
         };
-        self.input(Input::Verdict(send, Box::new(Verdict::Complete(captured))));
+        let located = locate(
+            &self.thread,
+            true,
+            &row.intent.anchor,
+            row.intent.text.as_str(),
+        );
+        let Located::Ours {
+            turn: Some(own), ..
+        } = located
+        else {
+            return;
+        };
+        if let Some(captured) = self
+            .replies
+            .iter()
+            .find(|captured| captured.own == own)
+            .cloned()
+        {
+            self.input(Input::Verdict(send, Box::new(Verdict::Complete(captured))));
+        }
+    }
+
+    /// The process dies and another one folds what it left.
+    pub fn restart(&mut self) {
+        self.owner = self.journal.claim().unwrap();
+        let mut state = fold(&self.journal.entries().unwrap()).unwrap();
+        let record = Record::Resumed {
+            version: "0".into(),
+        };
+        let entry = self
+            .journal
+            .append(self.owner, state.seq, WallMs(0), self.now.0, &record)
+            .unwrap();
+        state.apply(&entry).unwrap();
+        self.epoch = state.epoch;
+        self.watched = None;
+        self.hold = None;
+        self.session = Session::new(self.now, state, Limits::default());
+        self.drain();
+        self.attach(AttachCause::First);
     }
 
     pub fn verdict(&mut self, verdict: Verdict) {
