@@ -153,6 +153,22 @@ async fn a_stop_asks_first_and_what_it_cut_into_is_in_doubt() {
     assert_eq!(place.left(), []);
 }
 
+#[tokio::test]
+async fn a_stop_reaches_the_agent_when_its_state_folder_was_taken_away() {
+    let place = Place::bare();
+    let ready = place.fifo("ready");
+    let mut running = place
+        .start(&place.order(&["echo up > ready; sleep 1000"]))
+        .await;
+    assert_eq!(hear(&ready).await, "up");
+    std::fs::remove_dir_all(&running.job_dir).expect("the folder is there");
+    let stopper = running.stopper();
+    let (outcome, ()) = tokio::join!(running.outcome(), stopper.stop(300));
+    let (_, record) = doubt(outcome);
+    assert!(record.is_none());
+    assert_eq!(place.left(), []);
+}
+
 //= spec K1 type=test
 #[tokio::test]
 async fn what_is_left_in_the_background_is_ended_and_said() {

@@ -199,6 +199,7 @@ impl Running {
         Stopper {
             pgid: self.pgid,
             job_dir: self.job_dir.clone(),
+            ours: self.child.is_some(),
         }
     }
 }
@@ -208,6 +209,8 @@ impl Running {
 pub struct Stopper {
     pgid: i32,
     job_dir: PathBuf,
+    /// We are its parent.
+    ours: bool,
 }
 
 impl Stopper {
@@ -215,7 +218,7 @@ impl Stopper {
     pub async fn stop(&self, grace_ms: u64) {
         self.signal(Signal::SIGTERM);
         let until = Instant::now() + Duration::from_millis(grace_ms + 2 * KILL_MS_MAX);
-        while alive(&self.job_dir).is_some() {
+        while self.lives() {
             if Instant::now() >= until {
                 self.kill();
                 return;
@@ -224,15 +227,22 @@ impl Stopper {
         }
     }
 
+    /// Held means alive, so the id is still its own. Where somebody took the
+    /// state folder away nothing can be held; a child of ours then lives while
+    /// its process group does.
+    fn lives(&self) -> bool {
+        let gone = self.ours && !self.job_dir.exists();
+        alive(&self.job_dir).is_some() || (gone && killpg(Pid::from_raw(self.pgid), None).is_ok())
+    }
+
     fn signal(&self, signal: Signal) {
-        // Held means alive, so the id is still its own.
-        if self.pgid > 1 && alive(&self.job_dir).is_some() {
+        if self.pgid > 1 && self.lives() {
             let _ = kill(Pid::from_raw(self.pgid), signal);
         }
     }
 
     fn kill(&self) {
-        if self.pgid > 1 && alive(&self.job_dir).is_some() {
+        if self.pgid > 1 && self.lives() {
             let _ = killpg(Pid::from_raw(self.pgid), Signal::SIGKILL);
         }
     }
