@@ -140,10 +140,11 @@ async fn a_guard_lets_one_click_through_and_no_second() {
     let mut scene = Scene::set().await;
     scene.composed().await;
     let (x, y) = scene.arm(600_000).await;
-    // The page keeps its text, so that a second click would send it again.
+    // The page keeps its text, so that a second click would send it again; the
+    // twin's click does not load the page anew, which would forget what was seen.
     scene
         .page("document.getElementById('form').replaceWith(document.getElementById('form').cloneNode(true)); \
-               window.seen = 0; addEventListener('click', () => { seen += 1; }, true)")
+               window.seen = 0; addEventListener('click', (e) => { seen += 1; e.preventDefault(); }, true)")
         .await;
     // The control that was armed is gone: its twin is not it.
     scene.browser.raw.click(&scene.tab, x, y).await;
@@ -166,7 +167,7 @@ async fn a_guard_whose_driver_is_gone_comes_down_by_its_own_clock() {
     let (x, y) = scene.arm(1).await;
     scene
         .page(
-            "window.seen = 0; addEventListener('click', () => { seen += 1; }, true); \
+            "window.seen = 0; addEventListener('click', (e) => { seen += 1; e.preventDefault(); }, true); \
                new Promise(done => setTimeout(done, 100))",
         )
         .await;
