@@ -1,4 +1,4 @@
-//! The one loop: whatever can wake the relay is one [`Happened`], each is given
+//! The one loop: whatever can wake the relay is one `Happened`, each is given
 //! to the machine, and what the machine wants is carried out before the next.
 
 mod hand;
