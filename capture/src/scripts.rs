@@ -57,7 +57,7 @@ const BOUNDS: Bounds = Bounds {
     cut_text_len: 4_096,
     reading_len_max: 8_000_000,
     user_text_len_max: 262_144,
-    draft_head_len: 256,
+    draft_head_len: 32_768,
     tail_max: 8,
     pieces_max: 60_000,
     depth_max: 40,

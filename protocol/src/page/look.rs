@@ -39,6 +39,11 @@ pub struct Look {
 }
 
 impl Look {
+    /// Whether the tail is the whole of what the document shows, from its first turn.
+    pub fn shows_top(&self) -> bool {
+        self.tail.len() as u64 == u64::from(self.turns_shown)
+    }
+
     /// Whether nothing is being generated and the composer can take a text.
     pub fn is_idle(&self) -> bool {
         self.composer.present && !self.composer.stop

@@ -61,6 +61,7 @@ impl Live {
             Act::Compose => {
                 self.draft = true;
                 self.trouble = Some((act, Trouble::Failed(failure)));
+                self.trouble_at = self.clock.now();
             }
             Act::Look | Act::Read | Act::Clear | Act::Copy | Act::Other => {}
         }
@@ -80,7 +81,6 @@ impl Live {
                 if act == Act::Clear {
                     self.composed = false;
                     self.draft = false;
-                    self.trouble = None;
                 }
             }
         }
@@ -111,9 +111,11 @@ impl Live {
                     Refusal::ReadBack { .. } | Refusal::TooLong { .. } | Refusal::BecameAttachment
                 );
                 self.trouble = Some((act, Trouble::Refused(refusal)));
+                self.trouble_at = self.clock.now();
             }
             Act::Submit => {
                 self.trouble = Some((act, Trouble::Refused(refusal)));
+                self.trouble_at = self.clock.now();
                 self.prove(None);
             }
             Act::Clear => {

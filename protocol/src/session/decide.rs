@@ -156,9 +156,9 @@ impl Session {
         }
         let outcome = self.truth(Outcome::Interrupted);
         let why = if outcome == Outcome::Unknown {
-            "a signal ended the run while a submit was unproven"
+            "the run was asked to end while a submit was unproven"
         } else {
-            "a signal ended the run"
+            "the run was asked to end, by a signal or the stop file"
         };
         Some(Move::Stop(Stop {
             interrupted: true,
@@ -226,6 +226,10 @@ impl Session {
             ),
             Loss::BrowserGone { detail } => {
                 let why = format!("the browser is gone: {detail}");
+                if self.state.sends.iter().all(|row| row.attempts == 0) {
+                    // Nothing was ever sent: there is nothing to decide.
+                    return Move::fail(Code::NoBrowser, why);
+                }
                 Move::row(RowId::R5, Code::NoBrowser, why)
             }
         }
@@ -255,10 +259,14 @@ impl Session {
 
     fn guarding(&self) -> Option<Move> {
         if let Some(kind) = &self.live.dialog {
-            let why = format!("a {kind} dialog stands open in the tab");
+            let why = format!("a JavaScript dialog ({kind}) stands open in the tab");
             return Some(Move::row(RowId::R0, Code::Dialog, why).worst_of(self));
         }
         let seen = self.live.look.as_ref()?;
+        // A click that is out is proven or not before the blocker stops the run.
+        if self.proves_yet() {
+            return None;
+        }
         if let (Some(since), Some(blocker)) = (self.live.blocked_since, seen.look.blockers.first())
         {
             //= spec RP1
@@ -276,6 +284,21 @@ impl Session {
             return Some(Move::fail(Code::Blocker, why).worst_of(self));
         }
         self.elsewhere(&seen.look.place)
+    }
+
+    /// Within the evidence span after a click whose outcome is not recorded.
+    fn proves_yet(&self) -> bool {
+        let open = self
+            .state
+            .in_flight()
+            .is_some_and(|row| row.outcome.is_none());
+        match &self.live.submit {
+            Submit::Out => open,
+            Submit::Proving(proving) => {
+                open && self.now() < proving.since + self.limits.evidence_ms
+            }
+            Submit::None | Submit::Due => false,
+        }
     }
 
     //= spec C6

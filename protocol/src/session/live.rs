@@ -33,6 +33,7 @@ pub(super) struct Live {
     pub calls: u64,
     /// What the driver refused or failed last, until it is dealt with.
     pub trouble: Option<(Act, Trouble)>,
+    pub trouble_at: Millis,
     /// Our whole text stands in the composer, read back equal in this epoch.
     pub composed: bool,
     /// A draft of ours may stand in the composer.
@@ -176,6 +177,7 @@ impl Live {
             call: None,
             calls: 0,
             trouble: None,
+            trouble_at: now,
             composed: false,
             draft: false,
             submit: Submit::None,

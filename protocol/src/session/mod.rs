@@ -96,6 +96,11 @@ impl Session {
         self.live.finished.as_ref()
     }
 
+    /// What an end right now would have to say: the worst that is true.
+    pub fn worst(&self, outcome: Outcome) -> Outcome {
+        self.truth(outcome)
+    }
+
     /// How many observations of an older epoch were dropped.
     pub fn stale(&self) -> u64 {
         self.live.stale
@@ -199,6 +204,12 @@ impl Session {
                 state: SendState::NotSent,
                 ..
             } => self.live.not_sent(),
+            // Sent without a click of ours: the reply is awaited from here on.
+            Record::Outcome {
+                send,
+                state: SendState::Sent,
+                ..
+            } if !self.live.watching => self.watch(*send),
             Record::Opened(_)
             | Record::Resumed { .. }
             | Record::Attached { .. }

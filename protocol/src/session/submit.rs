@@ -31,7 +31,8 @@ impl Session {
 
     fn composing(&self, row: &SendRow) -> Move {
         if let Some((act, trouble)) = &self.live.trouble {
-            return self.troubled(row, *act, trouble);
+            let wait = self.unsettled(row);
+            return wait.unwrap_or_else(|| self.troubled(row, *act, trouble));
         }
         if u64::from(row.attempts) >= self.limits.send_attempts_max {
             return self.not_sent(Code::Submit, "every attempt was stopped before it left");
@@ -51,6 +52,32 @@ impl Session {
             ours: self.state.drafts(),
         };
         Move::Ask(ask, self.limits.compose_ms)
+    }
+
+    /// Typing went wrong: that the message did not leave is proven only by a look
+    /// since then that shows the anchor last and the page idle. A person may have
+    /// pressed Enter on what stood there.
+    //= spec S4
+    fn unsettled(&self, row: &SendRow) -> Option<Move> {
+        let since = self.live.trouble_at;
+        let seen = self.live.look.as_ref().filter(|seen| seen.at > since);
+        if let Some(seen) = seen {
+            let (tail, from_top) = (&seen.look.tail, seen.look.shows_top());
+            match locate(tail, from_top, &row.intent.anchor, row.intent.text.as_str()) {
+                Located::Ours { turn, .. } => {
+                    return Some(self.outcome(SendState::Sent, SendEvidence::OwnTurn { turn }));
+                }
+                Located::AnchorLast if seen.look.is_idle() => return None,
+                Located::Foreign { .. } if seen.look.is_idle() => return None,
+                Located::AnchorLast | Located::AnchorUnseen | Located::Foreign { .. } => {}
+            }
+        }
+        let until = since + self.limits.evidence_ms;
+        Some(if self.now() < until {
+            Move::Wait(Some(until))
+        } else {
+            self.outcome(SendState::Unknown, SendEvidence::Nothing)
+        })
     }
 
     /// Something else is being generated: nothing of ours is in flight, so it is

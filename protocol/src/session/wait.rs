@@ -10,11 +10,11 @@ use super::{
 use crate::{
     fault::Code,
     outcome::Outcome,
-    page::{Ask, Place},
+    page::{Ask, Place, Role},
     record::{Cost, Judgement, Record, SendRow, Stop},
     recovery::RowId,
     reply::{CaptureFailure, Phase, Progress, Verdict, Want},
-    send::{SendEvidence, SendState},
+    send::{SendEvidence, SendState, is_ours},
 };
 
 /// Copies asked for at one state of the reply before its proof counts as lost.
@@ -25,6 +25,9 @@ impl Session {
         let row = self.state.in_flight()?;
         if let Some(bind) = self.binding(row) {
             return Some(bind);
+        }
+        if let Some(foreign) = self.foreign_turn(row) {
+            return Some(foreign);
         }
         //= spec RP5
         if self.round_end().is_some_and(|end| end <= self.now()) {
@@ -38,6 +41,28 @@ impl Session {
         Some(match &self.live.verdict {
             None => Move::Wait(self.round_end()),
             Some(verdict) => self.weigh(row, verdict),
+        })
+    }
+
+    /// The last user turn shown must be ours while its reply is awaited, once it
+    /// was seen there.
+    //= spec C6
+    fn foreign_turn(&self, row: &SendRow) -> Option<Move> {
+        let seen = match &row.outcome {
+            Some((_, SendEvidence::OwnTurn { .. })) => true,
+            Some(_) | None => row.own.is_some(),
+        };
+        let look = &self.live.look.as_ref().filter(|_| seen)?.look;
+        let last = look
+            .tail
+            .iter()
+            .rev()
+            .find(|turn| turn.role == Role::User)?;
+        let id = last.key.settled()?;
+        let ours = row.own.as_ref() == Some(id) || is_ours(last, row.intent.text.as_str());
+        (!ours).then(|| {
+            let why = "a message that is not ours stands in the conversation after ours";
+            Move::row(RowId::R10, Code::Interference, why).worst_of(self)
         })
     }
 

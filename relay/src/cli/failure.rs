@@ -127,7 +127,7 @@ impl From<Unreadable> for Failure {
             Unreadable::Empty => Self::new(
                 Code::Journal,
                 error,
-                "Nothing was ever sent from it: its folder can be removed.",
+                "Look at the chat before its folder is removed: messages may have been sent.",
             ),
         }
     }

@@ -82,7 +82,7 @@ impl OpenError {
                 parent(path).display()
             ),
             Self::Unfinished { path } => format!(
-                "Nothing was ever sent from it: remove {} and start again.",
+                "Put {} back from a copy; where there is none, look at the chat before a new session is begun: messages may have been sent.",
                 parent(path).display()
             ),
             Self::Exists { folder } => {

@@ -266,15 +266,7 @@ impl<'r> Relay<'r> {
         self.signal.get_or_insert(signal);
         if self.signals > 1 {
             // The second one ends the process at once; what is open is told.
-            let state = self.session.state();
-            let unknown = state
-                .in_flight()
-                .is_some_and(|row| !row.state().may_send() && row.outcome.is_none());
-            let outcome = if unknown {
-                Outcome::Unknown
-            } else {
-                Outcome::Interrupted
-            };
+            let outcome = self.session.worst(Outcome::Interrupted);
             self.ended = Some(Stop {
                 outcome,
                 code: None,

@@ -1,6 +1,6 @@
 //! Sends: what is typed, clicked once, and proven.
 
-use super::words::plan;
+use super::words::{plan, silence};
 use super::world::{ClickDoes, SID, World, run};
 use crate::{
     fault::Code,
@@ -203,4 +203,76 @@ fn a_conversation_held_by_another_relay_ends_the_run_before_anything_is_typed() 
     world.drain();
     assert_eq!(world.stop().outcome, Outcome::Locked);
     assert!(!world.stop().standing && world.thread.is_empty());
+}
+
+#[test]
+fn a_composer_that_never_takes_the_text_ends_the_run_and_is_cleared() {
+    let mut world = World::new();
+    world.refuse_compose = Some(Refusal::ReadBack {
+        wanted: 1_061,
+        got: 100,
+        line: 3,
+    });
+    let world = run(world);
+    assert_eq!(
+        (world.stop().code, world.stop().outcome),
+        (Some(Code::Compose), Outcome::Manual)
+    );
+    let composed = world
+        .effects
+        .iter()
+        .filter(|effect| *effect == "compose")
+        .count();
+    assert_eq!((composed, world.taken("HELLO")), (1, 0));
+    assert!(world.effects.contains(&"clear".to_owned()));
+}
+
+//= spec S4 type=test
+#[test]
+fn a_draft_that_a_person_sent_while_it_was_typed_is_not_called_not_sent() {
+    let mut world = World::answering([plan("done", "b")]);
+    world.hold = Some("compose");
+    world.attach(AttachCause::First);
+    world.drain();
+    world.hold = None;
+    let hello = world.session.state().sends[0]
+        .intent
+        .text
+        .as_str()
+        .to_owned();
+    // Enter is pressed on the finished text; the page generates, and the call is refused.
+    world.refused("busy");
+    world.drain();
+    assert!(world.stop.is_none(), "nothing is known yet");
+    world.now = world.now + 50;
+    world.take(&hello);
+    world.prove();
+    world.run(100);
+    assert_eq!(
+        (world.stop().outcome, world.taken("HELLO")),
+        (Outcome::Done, 1)
+    );
+    assert!(
+        !world.effects[..12].contains(&"submit".to_owned()),
+        "{:?}",
+        world.effects
+    );
+}
+
+//= spec C6 type=test
+#[test]
+fn a_message_of_a_person_after_ours_stops_the_run() {
+    let mut world = World::answering([silence()]);
+    world.attach(AttachCause::First);
+    world.run(10);
+    world.user_turn("and one more thing");
+    // The page shows the newest end alone: ours is no longer in it.
+    let mut look = world.picture();
+    look.tail = look.tail.split_off(look.tail.len() - 1);
+    world.observe(What::Look(Box::new(look)));
+    world.drain();
+    assert_eq!(
+        (world.stop().row, world.stop().code),
+        (Some(RowId::R10), Some(Code::Interference))
+    );
 }

@@ -83,6 +83,7 @@ pub struct World {
     pub log: Vec<(Role, String)>,
     /// Received and not shown yet.
     pub echo: Option<String>,
+    last_call: Option<crate::page::CallId>,
     replies: Vec<Captured>,
     turns: u32,
 }
@@ -138,6 +139,7 @@ impl World {
             executed: Vec::new(),
             log: Vec::new(),
             echo: None,
+            last_call: None,
             replies: Vec::new(),
             turns: 0,
         }
@@ -241,6 +243,9 @@ impl World {
     pub fn drain(&mut self) {
         let before = self.effects.len();
         while let Some(effect) = self.session.poll_effect() {
+            if let Effect::Page(command) = &effect {
+                self.last_call = Some(command.call);
+            }
             let name = name(&effect);
             let held = self.hold.is_some_and(|held| name.starts_with(held));
             self.effects.push(name);
@@ -325,6 +330,16 @@ impl World {
             Effect::Pace(_) => self.input(Input::Paced),
             Effect::Finish(stop) => self.stop = Some(stop),
         }
+    }
+
+    /// The call that is out is refused in this way.
+    pub fn refused(&mut self, how: &str) {
+        let refusal = serde_json::from_value(serde_json::json!(how)).unwrap();
+        let call = self.last_call.expect("a call is out");
+        self.observe(What::Answer {
+            call,
+            answer: Answer::Refused(refusal),
+        });
     }
 
     pub fn answer(&mut self, command: &PageCommand, answer: Answer) {
