@@ -1,7 +1,11 @@
 //! Exclusive claims on tab and conversation, taken by the records that bind the
 //! session to them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, File},
+    os::unix::fs::DirBuilderExt as _,
+    path::{Path, PathBuf},
+};
 
 use protocol::{page::ConversationId, record::Record};
 
@@ -80,3 +84,41 @@ impl Claims for LockClaims {
         self.take(record).map_err(|error| error.to_string())
     }
 }
+
+/// That this process uses a profile's browser, told to other relays by a shared
+/// lock: whoever ends last closes it.
+#[derive(Debug)]
+pub struct ProfileUse(Option<File>);
+
+impl ProfileUse {
+    /// Tells it for a browser that is started; where that cannot be told, the
+    /// browser counts as used by others and is left open.
+    pub fn of(endpoint: &cdp::Endpoint) -> Self {
+        let cdp::Endpoint::Launch(launch) = endpoint else {
+            return Self(None);
+        };
+        let tell = || {
+            let mut folder = fs::DirBuilder::new();
+            folder.recursive(true).mode(0o700).create(&launch.profile)?;
+            let path = launch.profile.join(USE);
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(path)?;
+            file.lock_shared()?;
+            Ok::<File, std::io::Error>(file)
+        };
+        Self(tell().ok())
+    }
+
+    /// Whether no other relay uses it.
+    pub fn is_alone(&self) -> bool {
+        let Some(file) = &self.0 else { return false };
+        // A lock is not raised in place: whoever comes in between is seen.
+        file.unlock().is_ok() && file.try_lock().is_ok()
+    }
+}
+
+/// The file within a profile folder that tells its use.
+const USE: &str = "brb-in-use";

@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     agent::{self, AgentError, Carrier},
-    claims::LockClaims,
+    claims::{LockClaims, ProfileUse},
     clock::{self, Clock},
     journal::{
         OpenError, SqliteJournal,
@@ -177,6 +177,7 @@ pub fn begin(
         stop_file: setup.stop_file,
         claims: Box::new(claims),
         keep_browser: setup.keep_browser,
+        profile: ProfileUse::of(&setup.endpoint),
         clock,
         time_scale: setup.time_scale,
         sabotage: setup.sabotage,

@@ -24,6 +24,7 @@ pub use hand::{Asked, Hand};
 use watch::Watch;
 
 use crate::{
+    claims::ProfileUse,
     clock::{self, Clock},
     pacing,
     sabotage::Break,
@@ -55,6 +56,8 @@ pub struct Parts {
     pub claims: Box<dyn Claims + Send>,
     /// Leave a launched browser open at the end.
     pub keep_browser: bool,
+    /// Whether other relays use that browser, too.
+    pub profile: ProfileUse,
     /// The clock.
     pub clock: Clock,
     /// What divides every pause; 1 in earnest, more in tests.
@@ -410,7 +413,7 @@ impl<'r> Relay<'r> {
 
     async fn let_go(&mut self) {
         self.parts.hand.end(self.parts.limits.stop_grace_ms).await;
-        let keep_browser = self.parts.keep_browser;
+        let keep_browser = self.parts.keep_browser || !self.parts.profile.is_alone();
         if !self.driver_gone
             && self
                 .parts
