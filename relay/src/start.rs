@@ -146,6 +146,7 @@ pub fn begin(
         ));
     }
     let carrier = Carrier::preflight(setup.agent.clone(), setup.terminal)?;
+    carrier.check_fresh()?;
     let holder = Holder::this(setup.sid.clone(), clock::wall());
     let folder = setup.state_dir.join(setup.sid.as_str());
     let mut journal = SqliteJournal::create(&folder)?;

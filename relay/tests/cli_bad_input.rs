@@ -216,3 +216,31 @@ fn the_texts_of_errors_are_what_they_were() {
     }
     cli_support::snapshot("errors", &text);
 }
+
+/// A run on a folder of its own, which must be refused before a browser is touched.
+fn run_in(folder: &std::path::Path) -> Ended {
+    let cwd = folder.display().to_string();
+    run(&["x", "--cwd", &cwd, "--chat", "http://127.0.0.1:1/"])
+}
+
+#[test]
+fn a_work_folder_that_cannot_be_kept_is_refused_before_a_browser_is_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    run_in(folder.path()).is_failure(2, "E_USAGE", "no repository");
+    for args in [
+        &["init", "--quiet"][..],
+        &["commit", "--quiet", "--allow-empty", "-m", "x"],
+    ] {
+        let git = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@localhost"])
+            .args(args)
+            .current_dir(folder.path())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .status();
+        assert!(git.unwrap().success());
+    }
+    std::fs::write(folder.path().join("new"), "not committed").unwrap();
+    let dirty = run_in(folder.path());
+    dirty.is_failure(2, "E_USAGE", "a file that git does not know");
+    assert!(dirty.stderr.contains("--dirty"), "{}", dirty.stderr);
+}
