@@ -98,7 +98,9 @@ impl AgentError {
             Self::NoTerminal => {
                 "run in a terminal, or choose --approve read-only, workspace or all"
             }
-            Self::AskTimedOut { .. } => "go on with brb run --continue and answer, or raise ask_s",
+            Self::AskTimedOut { .. } => {
+                "answer in time, or raise --ask-s; to go on, begin a new session in a new conversation"
+            }
             Self::Contradiction(_) => "drop one of the two options",
             Self::NoFolder(_) => "give an existing folder with --cwd",
             Self::FolderTooWide { .. } => "give the project's own folder with --cwd",
@@ -111,7 +113,9 @@ impl AgentError {
             Self::Io { .. } => "look at the state folder: space, rights",
             Self::Git { .. } => "repair the repository, or give --no-undo",
             Self::WrapperNotReady(_) => "run brb doctor",
-            Self::AlreadyBegun(_) => "decide with brb resume whether the plan ran",
+            Self::AlreadyBegun(_) => {
+                "look with brb diff at what it may have done, then begin a new session"
+            }
             Self::BadOrder(_) => "report this: it is a defect of the relay",
         }
     }

@@ -200,16 +200,24 @@ const fn outcome_remedy(outcome: Outcome) -> &'static str {
         Outcome::Done => "Nothing is left to do.",
         Outcome::Defect => "Report this with the log; the journal is left as it is.",
         Outcome::Usage => "Run the command with `--help`.",
-        Outcome::Blocked => "Do what the plan's NOTES ask for, then lift the stop and go on.",
+        Outcome::Blocked => {
+            "Read the conversation for what is asked for, do it, then begin a new session in a new conversation."
+        }
         Outcome::Manual => "Read `brb status` of the session, then decide how to go on.",
         Outcome::Unknown => {
             "Look into the conversation whether the message stands there; it is never sent again by itself."
         }
-        Outcome::Stopped => "Settle it by hand in the tab, then resume and say that it is gone.",
+        Outcome::Stopped => {
+            "Settle it by hand in the tab, then begin a new session in a new conversation."
+        }
         Outcome::Boundary => "Lift the stop with a new limit, or begin a new session.",
         Outcome::Locked => "Let the other relay end or stop it, then start again.",
-        Outcome::Violation => "Read what was wrong with the replies, then lift the stop to go on.",
+        Outcome::Violation => {
+            "Read what was wrong with the replies, then begin a new session in a new conversation."
+        }
         Outcome::Environment => "Run `brb doctor`.",
-        Outcome::Interrupted => "Nothing was lost: the session can be gone on with.",
+        Outcome::Interrupted => {
+            "What was decided is kept (`brb status`); to go on, begin a new session in a new conversation."
+        }
     }
 }
