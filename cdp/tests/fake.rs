@@ -106,7 +106,13 @@ async fn a_detached_session_fails_what_waits_on_it_and_says_whether_the_tab_live
             ends.answer(waiting).await,
             Answer::Failed(CallFailure::Lost)
         );
-        assert_eq!(ends.answer(behind).await, Answer::Refused(Refusal::Stale));
+        // It waited in our queue or in the session's: either way it was not carried out.
+        let unheard = ends.answer(behind).await;
+        let refused = [
+            Answer::Refused(Refusal::Stale),
+            Answer::Failed(CallFailure::Lost),
+        ];
+        assert!(refused.contains(&unheard), "{unheard:?}");
         assert_eq!(ends.loss().await, want);
     }
 }
