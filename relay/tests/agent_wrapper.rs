@@ -362,6 +362,12 @@ async fn what_outlives_wrapper_and_keeper_still_holds_the_folder_and_is_named() 
     let keeper = proc::descendants(running.pgid).remove(0);
     // The keeper would end its jobs if it saw the wrapper go.
     kill(Pid::from_raw(keeper.pid), Signal::SIGSTOP).expect("stops");
+    // On another processor it runs on for a moment, long enough to see it.
+    until("the keeper stopped", || {
+        std::fs::read_to_string(format!("/proc/{}/stat", keeper.pid))
+            .is_ok_and(|stat| stat.contains(") T "))
+    })
+    .await;
     kill(Pid::from_raw(running.pgid), Signal::SIGKILL).expect("kills");
     kill(Pid::from_raw(keeper.pid), Signal::SIGKILL).expect("kills");
     let (why, record) = doubt(running.outcome().await);
