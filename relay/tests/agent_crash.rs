@@ -7,8 +7,22 @@ mod agent_support;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use agent_support::{Nobody, Place, hear, until};
-use relay::agent::{Adopted, Carrier, Ended, Order, Outcome, Settings, adopt};
+use std::sync::Arc;
+
+use agent_support::{Nobody, PATIENCE, Place, hear, until};
+use protocol::{
+    id::{Digest, PlanKey, Round, Sid},
+    limits::Limits,
+    message::{Objective, Offer},
+    plan::Decision,
+    record::{Accepted, Opened, SCHEMA_VERSION, State},
+    session::AgentReport,
+    text::Private,
+    wire,
+};
+use relay::agent::{Adopted, Carrier, Ended, Order, Outcome, Settings, adopt, lock};
+use relay::run::Hand;
+use tokio::sync::{Mutex, mpsc};
 
 const ROLE: &str = "BRB_TEST_RELAY";
 
@@ -183,4 +197,102 @@ fn a_record_torn_or_of_another_version_is_in_doubt() {
             "{bytes:?}"
         );
     }
+}
+
+/// The hand of a restarted relay, and what the journal says of the order's plan.
+fn restarted(place: &Place, order: &Order) -> (Hand, mpsc::Receiver<AgentReport>, State, Accepted) {
+    let (hand, reports) = Hand::new(place.carrier(), Arc::new(Mutex::new(Box::new(Nobody))));
+    let sid = Sid::parse(&place.sid).expect("a session id");
+    let opened = Opened {
+        schema: SCHEMA_VERSION,
+        offer: Offer::standard(sid, wire::tag("x"), Objective::default()),
+        request: Private::from("x"),
+        chat: String::new(),
+        workspace: String::new(),
+        agent: String::new(),
+        limits: Limits::default(),
+    };
+    let state = State {
+        opened: Some(opened),
+        ..State::default()
+    };
+    let accepted = Accepted {
+        round: Round(order.round),
+        key: PlanKey::parse(&order.plan_key).expect("a plan key"),
+        digest: Digest::of(&order.plan_text),
+        body: Digest::of(&order.plan_text),
+        decision: Decision::Continue,
+        task: "t".into(),
+        text: Private::from(order.plan_text.as_str()),
+    };
+    (hand, reports, state, accepted)
+}
+
+async fn next(reports: &mut mpsc::Receiver<AgentReport>) -> AgentReport {
+    tokio::time::timeout(PATIENCE, reports.recv())
+        .await
+        .expect("a report comes")
+        .expect("the hand is there")
+}
+
+//= spec K1 type=test
+#[tokio::test]
+async fn a_restarted_relay_reports_the_plan_alive_and_then_settled() {
+    let place = Place::bare();
+    let (ready, go) = (place.fifo("ready"), place.fifo("go"));
+    let order = place.order(&["echo up > ready; read x < go; echo \"got $x\" | tee -a ran"]);
+    let relay = relay(&place, &order, true);
+    hear(&ready).await;
+    kill_hard(relay);
+    let (mut hand, mut reports, state, accepted) = restarted(&place, &order);
+    hand.adopt(&state, &accepted);
+    assert_eq!(next(&mut reports).await, AgentReport::Alive);
+    std::fs::write(go, "word\n").expect("lets it end");
+    let AgentReport::Settled { ok: true, receipt } = next(&mut reports).await else {
+        panic!("settles");
+    };
+    assert!(receipt.as_str().ends_with("    got word"));
+    // Once more, by a third relay: the record is still the answer.
+    hand.adopt(&state, &accepted);
+    assert_eq!(
+        next(&mut reports).await,
+        AgentReport::Settled { ok: true, receipt }
+    );
+    assert_eq!(place.left(), []);
+}
+
+//= spec K6 type=test
+#[tokio::test]
+async fn doubt_names_who_still_works_in_the_folder() {
+    let place = Place::bare();
+    let order = place.order(&["true"]);
+    let me = lock::Holder {
+        pid: std::process::id() as i32,
+        sid: place.sid.clone(),
+        round: 1,
+    };
+    let held = lock::take(&place.settings.state_dir, place.work(), &me).expect("locks");
+    let (mut hand, mut reports, state, accepted) = restarted(&place, &order);
+    hand.adopt(&state, &accepted);
+    let AgentReport::InDoubt { why } = next(&mut reports).await else {
+        panic!("in doubt");
+    };
+    let named = format!("process {}", std::process::id());
+    assert!(why.contains(&named), "{why}");
+    drop(held);
+}
+
+//= spec K6 type=test
+#[tokio::test]
+async fn a_plan_whose_relay_died_before_the_start_is_spawned_again_at_once() {
+    let place = Place::bare();
+    let order = place.order(&["echo x >> ran"]);
+    let relay = relay(&place, &order, false);
+    assert_eq!(said(&place).await, "spawned");
+    kill_hard(relay);
+    // Not waiting for the first wrapper to see its pipe closed.
+    let record = place.settle(&["echo x >> ran"]).await;
+    assert_eq!(record.ended, Ended::Settled { ok: true });
+    let ran = std::fs::read_to_string(place.work().join("ran")).expect("it ran");
+    assert_eq!(ran, "x\n");
 }

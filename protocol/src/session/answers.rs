@@ -91,9 +91,14 @@ impl Live {
         let stopping = matches!(self.agent, AgentLive::Stopping { .. });
         match report {
             AgentReport::Cancelled => self.agent = AgentLive::None,
-            AgentReport::Prepared | AgentReport::Ready { .. } if stopping => {}
+            AgentReport::Prepared | AgentReport::Ready { .. } | AgentReport::Alive if stopping => {}
             AgentReport::Prepared => self.agent = AgentLive::Prepared,
             AgentReport::Ready { group, kept } => self.agent = AgentLive::Ready { group, kept },
+            AgentReport::Alive => {
+                self.agent = AgentLive::Running {
+                    since: self.clock.now(),
+                }
+            }
             AgentReport::AskExpired
             | AgentReport::Unable { .. }
             | AgentReport::NotStarted { .. }

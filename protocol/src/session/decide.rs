@@ -119,6 +119,9 @@ impl Session {
     //= spec RP5
     fn interrupted(&self, since: Millis) -> Option<Move> {
         match &self.live.agent {
+            // A plan of an earlier process is looked for first: its agent may live.
+            AgentLive::None if self.is_to_be_adopted() => return None,
+            AgentLive::Adopting => return None,
             AgentLive::None | AgentLive::Prepared => {}
             AgentLive::Preparing
             | AgentLive::Spawning

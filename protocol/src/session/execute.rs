@@ -24,9 +24,10 @@ impl Session {
         match &plan.stage {
             PlanStage::Accepted => match &self.live.agent {
                 AgentLive::None | AgentLive::Prepared => None,
-                AgentLive::Preparing | AgentLive::Spawning | AgentLive::Stopping { .. } => {
-                    Some(Move::Wait(None))
-                }
+                AgentLive::Preparing
+                | AgentLive::Spawning
+                | AgentLive::Adopting
+                | AgentLive::Stopping { .. } => Some(Move::Wait(None)),
                 AgentLive::Ready { .. } | AgentLive::Running { .. } | AgentLive::Reported(_) => {
                     Some(self.accepted(plan))
                 }
@@ -76,9 +77,10 @@ impl Session {
             AgentLive::None if self.live.interrupt.is_some() => Move::Wait(None),
             AgentLive::None => Move::Act(Effect::Prepare(Box::new(accepted.clone()))),
             AgentLive::Prepared => Move::Act(Effect::Spawn(Box::new(accepted.clone()))),
-            AgentLive::Preparing | AgentLive::Spawning | AgentLive::Stopping { .. } => {
-                Move::Wait(None)
-            }
+            AgentLive::Preparing
+            | AgentLive::Spawning
+            | AgentLive::Adopting
+            | AgentLive::Stopping { .. } => Move::Wait(None),
             AgentLive::Ready { group, kept } => Move::store(Record::Started {
                 round: accepted.round,
                 plan: accepted.key.clone(),
@@ -104,6 +106,7 @@ impl Session {
             // Taken into the live part on arrival; a settlement without a start
             // is a fault of the agent side and proves nothing.
             AgentReport::Prepared
+            | AgentReport::Alive
             | AgentReport::Cancelled
             | AgentReport::Ready { .. }
             | AgentReport::Settled { .. } => self.doubt(
@@ -129,6 +132,7 @@ impl Session {
             AgentLive::Reported(AgentReport::InDoubt { why }) => self.doubt(plan, why),
             AgentLive::Reported(
                 AgentReport::Prepared
+                | AgentReport::Alive
                 | AgentReport::Cancelled
                 | AgentReport::AskExpired
                 | AgentReport::Unable { .. }
@@ -154,16 +158,29 @@ impl Session {
                     )
                 }
             }
-            // Started by an earlier process: whether it lives is asked of the
+            // Started by an earlier process: what became of it is asked of the
             // agent side, which answers with a report.
-            AgentLive::None
-            | AgentLive::Preparing
+            //= spec K1
+            AgentLive::None => Move::Act(Effect::Adopt(Box::new(plan.accepted.clone()))),
+            AgentLive::Adopting => Move::Wait(None),
+            AgentLive::Preparing
             | AgentLive::Prepared
             | AgentLive::Spawning
-            | AgentLive::Ready { .. } => {
-                self.doubt(plan, "the plan was started by a process that is gone")
-            }
+            | AgentLive::Ready { .. } => self.doubt(
+                plan,
+                "the plan was started while another start was prepared",
+            ),
         }
+    }
+
+    /// Whether a plan stands started by an earlier process, and nobody has
+    /// looked yet what became of it.
+    pub(super) fn is_to_be_adopted(&self) -> bool {
+        let plan = self.state.plan.as_ref();
+        plan.is_some_and(|plan| match plan.stage {
+            PlanStage::Started { .. } => true,
+            PlanStage::Accepted | PlanStage::InDoubt => false,
+        })
     }
 
     fn not_started(&self, plan: &PlanRow, attempt: u32, why: &str) -> Move {

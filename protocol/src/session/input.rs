@@ -60,6 +60,8 @@ pub enum AgentReport {
         /// Where the workspace's state was kept.
         kept: Option<String>,
     },
+    /// The wrapper of a plan that an earlier process started is at work: its end is awaited.
+    Alive,
     /// It was asked to stop before anything was spawned: nothing runs.
     Cancelled,
     /// A spawn provably made no process of the plan.
@@ -109,6 +111,9 @@ pub enum Effect {
     Spawn(Box<Accepted>),
     /// Let the waiting wrapper go.
     LetGo,
+    /// Find the wrapper of a plan that an earlier process started, or what it left:
+    /// answered by [`AgentReport::Alive`], or by how the plan ended.
+    Adopt(Box<Accepted>),
     /// Ask the agent to stop, then kill it after the grace.
     StopAgent,
     /// Pause as long as the pacing says; answered by [`Input::Paced`].

@@ -148,6 +148,8 @@ pub(super) enum AgentLive {
         group: u32,
         kept: Option<String>,
     },
+    /// Started by an earlier process; what became of it is being looked for.
+    Adopting,
     Running {
         since: Millis,
     },
@@ -204,6 +206,7 @@ impl Live {
         match effect {
             Effect::Prepare(_) => self.agent = AgentLive::Preparing,
             Effect::Spawn(_) => self.agent = AgentLive::Spawning,
+            Effect::Adopt(_) => self.agent = AgentLive::Adopting,
             Effect::StopAgent => {
                 self.agent = AgentLive::Stopping {
                     since: self.clock.now(),
@@ -283,6 +286,13 @@ impl Live {
         self.verdict = None;
         self.copies = 0;
         self.composed = false;
+    }
+
+    /// Nothing is executed any more. What the page owes, it owes from here on: while
+    /// a plan held everything, nobody attached or read.
+    pub fn agent_ended(&mut self) {
+        self.agent = AgentLive::None;
+        self.attach_since = self.clock.now();
     }
 
     /// A decision to recover is stored: its pause, if any, is due.

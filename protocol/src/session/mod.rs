@@ -183,7 +183,7 @@ impl Session {
                 self.outbox.push_back(Effect::LetGo);
             }
             Record::NotStarted { .. } | Record::Settled { .. } | Record::InDoubt { .. } => {
-                self.live.agent = live::AgentLive::None;
+                self.live.agent_ended();
             }
             Record::Read { epoch, .. } => {
                 self.live.read_in = Some(*epoch);

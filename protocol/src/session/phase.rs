@@ -62,7 +62,9 @@ pub(super) fn of(state: &State, live: &Live) -> Phase {
         AgentLive::None => {}
         AgentLive::Preparing | AgentLive::Prepared => return Phase::Approving,
         AgentLive::Spawning | AgentLive::Ready { .. } => return Phase::Spawning,
-        AgentLive::Running { .. } | AgentLive::Reported(_) => return Phase::Executing,
+        AgentLive::Adopting | AgentLive::Running { .. } | AgentLive::Reported(_) => {
+            return Phase::Executing;
+        }
         AgentLive::Stopping { .. } => return Phase::Stopping,
     }
     if state

@@ -44,6 +44,7 @@ pub use approve::{Answer, Approval, Approver, Question};
 pub use error::AgentError;
 pub use order::{
     AgentKind, Approve, Limits, Order, SandboxKind, SandboxRule, Settings, UndoRule, Verdict,
+    job_dir,
 };
 pub use port::{Carrier, Preflight};
 pub use record::{Ended, ExitRecord};

@@ -32,10 +32,7 @@ impl Order {
     /// The folder that holds everything the execution of this plan leaves behind.
     #[must_use]
     pub fn job_dir(&self, state_dir: &Path) -> PathBuf {
-        state_dir
-            .join(&self.sid)
-            .join("agent")
-            .join(format!("{}-{}", self.round, self.plan_key))
+        job_dir(state_dir, &self.sid, self.round, &self.plan_key)
     }
 
     /// Refuses what could not have come from an accepted plan.
@@ -56,6 +53,15 @@ impl Order {
         }
         Ok(())
     }
+}
+
+/// The folder that holds everything the execution of a plan leaves behind.
+#[must_use]
+pub fn job_dir(state_dir: &Path, sid: &str, round: u32, plan_key: &str) -> PathBuf {
+    state_dir
+        .join(sid)
+        .join("agent")
+        .join(format!("{round}-{plan_key}"))
 }
 
 /// Who carries plans out.

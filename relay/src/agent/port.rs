@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStdout, Command};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::approve::{Approval, Approver, approve};
 use super::env::allowed;
@@ -17,13 +17,15 @@ use super::lock::{self, Holder};
 use super::order::{AgentKind, Approve, Order, SandboxKind, SandboxRule, Settings, UndoRule};
 use super::proc::MARK;
 use super::record::{Ended, ExitRecord, exit_path};
-use super::running::{Spawned, limit_ms};
+use super::running::{self, Spawned, limit_ms};
 use super::sandbox::{self, Detected};
 use super::undo;
 use super::wrapper::{Errand, Said, begun_path};
 
 /// Longest line a wrapper says, in bytes.
 const SAID_LEN_MAX: u64 = 64 << 10;
+/// Between two looks at a wrapper that is about to end.
+const FORMER_LOOK_MS: u64 = 20;
 
 /// Carries out the plans of one run.
 #[derive(Debug, Clone)]
@@ -162,6 +164,7 @@ impl Carrier {
     pub async fn spawn(&self, order: &Order, approval: &Approval) -> Result<Spawned, AgentError> {
         order.check()?;
         let job_dir = order.job_dir(&self.settings.state_dir);
+        self.former_has_ended(&job_dir).await;
         make_way(&job_dir)?;
         let mut spawned = self.start(order, approval, job_dir).await?;
         if self.settings.undo == UndoRule::Keep && approval.anything_runs() {
@@ -178,6 +181,19 @@ impl Carrier {
             }
         }
         Ok(spawned)
+    }
+
+    /// A wrapper of this plan that an earlier relay left before letting it go has
+    /// nothing to wait for: its pipe is closed. It is given the time to say so.
+    async fn former_has_ended(&self, job_dir: &Path) {
+        let ended = async {
+            while running::lives(job_dir) {
+                sleep(Duration::from_millis(FORMER_LOOK_MS)).await;
+            }
+        };
+        let limit = Duration::from_millis(self.settings.limits.ready_ms);
+        // One that lives longer holds its lock, and the new one refuses.
+        let _ = timeout(limit, ended).await;
     }
 
     async fn start(

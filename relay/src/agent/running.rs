@@ -117,6 +117,11 @@ fn alive(job_dir: &Path) -> Option<Holder> {
     }
 }
 
+/// Whether the wrapper of a job folder is alive.
+pub(super) fn lives(job_dir: &Path) -> bool {
+    alive(job_dir).is_some()
+}
+
 /// What a restarted relay finds of an execution that was started.
 #[derive(Debug)]
 pub enum Adopted {

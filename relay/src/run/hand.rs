@@ -17,7 +17,8 @@ use tokio::{
 };
 
 use crate::agent::{
-    AgentError, Approval, Approver, Carrier, Ended, Order, Outcome, Spawned, Stopper, UndoRule,
+    self, Adopted, AgentError, Approval, Approver, Carrier, Ended, Order, Outcome, Running,
+    Spawned, Stopper, UndoRule,
 };
 
 /// Reports that may wait for the loop; one plan makes fewer.
@@ -143,7 +144,50 @@ impl Hand {
             self.tell(AgentReport::InDoubt { why });
             return;
         };
-        let mut running = spawned.release().await;
+        let running = spawned.release().await;
+        self.await_end(running);
+    }
+
+    /// Looks for the plan that an earlier process started: its wrapper is awaited
+    /// while it lives, else what it left tells how the plan ended.
+    //= spec K1
+    pub fn adopt(&mut self, state: &State, accepted: &Accepted) {
+        let Some(opened) = &state.opened else {
+            let why = "no session is open".to_owned();
+            self.tell(AgentReport::InDoubt { why });
+            return;
+        };
+        let settings = self.carrier.settings();
+        let job_dir = agent::job_dir(
+            &settings.state_dir,
+            opened.sid().as_str(),
+            accepted.round.0,
+            accepted.key.as_str(),
+        );
+        match agent::adopt(&job_dir, settings) {
+            Adopted::Alive(running) => {
+                self.tell(AgentReport::Alive);
+                self.await_end(*running);
+            }
+            Adopted::Ended(outcome) => {
+                let report = self.naming_who_works(report_of(outcome));
+                self.tell(report);
+            }
+        }
+    }
+
+    /// A report of doubt, with the process that is still at work in the folder.
+    //= spec K6
+    fn naming_who_works(&self, report: AgentReport) -> AgentReport {
+        match (report, self.carrier.busy()) {
+            (AgentReport::InDoubt { why }, Ok(Some(holder))) => AgentReport::InDoubt {
+                why: format!("{why}; {holder} still works in the folder"),
+            },
+            (report, Ok(_) | Err(_)) => report,
+        }
+    }
+
+    fn await_end(&mut self, mut running: Running) {
         self.at = At::Running(running.stopper());
         let reports = self.reports.clone();
         tokio::spawn(async move {

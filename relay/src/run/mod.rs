@@ -328,6 +328,7 @@ impl<'r> Relay<'r> {
             Effect::Prepare(plan) => self.parts.hand.prepare(self.session.state(), &plan),
             Effect::Spawn(_) => self.parts.hand.spawn(),
             Effect::LetGo => self.parts.hand.let_go().await,
+            Effect::Adopt(plan) => self.parts.hand.adopt(self.session.state(), &plan),
             Effect::StopAgent => self.parts.hand.stop(self.parts.limits.stop_grace_ms),
             Effect::Pace(pace) => self.paced_at = Some(now + self.pause(pace)),
             Effect::Finish(stop) => self.ended = Some(stop),

@@ -1,5 +1,6 @@
 //! The machine against a page, a journal and an agent that live in memory.
 
+mod adopted;
 mod ends;
 mod matrix;
 mod random;

@@ -29,6 +29,7 @@ pub fn name(effect: &Effect) -> String {
         Effect::Prepare(_) => "prepare".into(),
         Effect::Spawn(_) => "spawn".into(),
         Effect::LetGo => "let go".into(),
+        Effect::Adopt(_) => "adopt".into(),
         Effect::StopAgent => "stop agent".into(),
         Effect::Pace(_) => "pace".into(),
         Effect::Finish(stop) => format!("finish {}", stop.outcome),

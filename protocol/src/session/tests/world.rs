@@ -78,7 +78,10 @@ pub struct World {
     pub hold: Option<&'static str>,
     pub stop: Option<Stop>,
     watched: Option<crate::id::SendId>,
+    /// Plans that were let go.
     pub executed: Vec<String>,
+    /// A wrapper that waits to be let go; its pipe closes with the relay.
+    spawned: Option<String>,
     /// What the server received and gave, in its order: the judge's log.
     pub log: Vec<(Role, String)>,
     /// Received and not shown yet.
@@ -137,6 +140,7 @@ impl World {
             stop: None,
             watched: None,
             executed: Vec::new(),
+            spawned: None,
             log: Vec::new(),
             echo: None,
             last_call: None,
@@ -291,9 +295,9 @@ impl World {
                 | AgentDoes::Hang => self.input(Input::Agent(AgentReport::Prepared)),
             },
             Effect::Spawn(plan) => {
-                self.executed.push(plan.key.to_string());
+                self.spawned = Some(plan.key.to_string());
                 if self.agent == AgentDoes::NeverStart {
-                    self.executed.pop();
+                    self.spawned = None;
                     let why = "no such program".to_owned();
                     self.input(Input::Agent(AgentReport::NotStarted { why }));
                 } else {
@@ -304,6 +308,7 @@ impl World {
                 }
             }
             Effect::LetGo => {
+                self.executed.extend(self.spawned.take());
                 let report = match self.agent {
                     AgentDoes::Settle | AgentDoes::Fail => AgentReport::Settled {
                         ok: self.agent == AgentDoes::Settle,
@@ -314,6 +319,10 @@ impl World {
                     },
                     AgentDoes::NeverStart | AgentDoes::LetAskExpire | AgentDoes::Hang => return,
                 };
+                self.input(Input::Agent(report));
+            }
+            Effect::Adopt(plan) => {
+                let report = self.left_of(&plan.key.to_string());
                 self.input(Input::Agent(report));
             }
             Effect::StopAgent => {
@@ -329,6 +338,25 @@ impl World {
             }
             Effect::Pace(_) => self.input(Input::Paced),
             Effect::Finish(stop) => self.stop = Some(stop),
+        }
+    }
+
+    /// What a restarted relay finds of a plan: a wrapper whose pipe closed before
+    /// it was let go has run nothing, and says so.
+    fn left_of(&self, plan: &str) -> AgentReport {
+        let why = || "its pipe closed".to_owned();
+        if !self.executed.iter().any(|ran| ran == plan) {
+            return AgentReport::NotStarted { why: why() };
+        }
+        match self.agent {
+            AgentDoes::Settle | AgentDoes::Fail => AgentReport::Settled {
+                ok: self.agent == AgentDoes::Settle,
+                receipt: Private::from(format!("ran {}", self.executed.len())),
+            },
+            AgentDoes::Hang => AgentReport::Alive,
+            AgentDoes::Doubt | AgentDoes::NeverStart | AgentDoes::LetAskExpire => {
+                AgentReport::InDoubt { why: why() }
+            }
         }
     }
 
@@ -523,6 +551,15 @@ impl World {
 
     /// The process dies and another one folds what it left.
     pub fn restart(&mut self) {
+        self.fold_anew(None);
+    }
+
+    /// The same, with effects of that name given out and not carried out.
+    pub fn restart_held(&mut self, hold: &'static str) {
+        self.fold_anew(Some(hold));
+    }
+
+    fn fold_anew(&mut self, hold: Option<&'static str>) {
         self.owner = self.journal.claim().unwrap();
         let mut state = fold(&self.journal.entries().unwrap()).unwrap();
         let record = Record::Resumed {
@@ -535,7 +572,9 @@ impl World {
         state.apply(&entry).unwrap();
         self.epoch = state.epoch;
         self.watched = None;
-        self.hold = None;
+        self.spawned = None;
+        self.stop = None;
+        self.hold = hold;
         self.session = Session::new(self.now, state, Limits::default());
         self.drain();
         self.attach(AttachCause::First);
