@@ -4,36 +4,31 @@
 use std::{
     fs::{self, File},
     os::unix::fs::DirBuilderExt as _,
-    path::{Path, PathBuf},
 };
 
 use protocol::{page::ConversationId, record::Record};
 
 use crate::{
-    journal::locks::{Holder, LockError, Seat},
+    journal::locks::{Holder, LockError},
     run::Claims,
+    seat::{On, Seat},
 };
 
-/// The folder of these locks within the state folder.
-const FOLDER: &str = "locks";
-
-/// Claims kept by locks of the operating system.
+/// Claims kept by names that the system gives to one process alone.
 //= spec L1
 #[derive(Debug)]
 pub struct LockClaims {
-    folder: PathBuf,
-    /// The conversation that was asked for, where one was.
-    asked: Option<ConversationId>,
+    /// The conversation that was asked for or bound before, where one was.
+    known: Option<ConversationId>,
     holder: Holder,
     seat: Option<Seat>,
 }
 
 impl LockClaims {
     /// No claim yet.
-    pub fn new(state_dir: &Path, asked: Option<ConversationId>, holder: Holder) -> Self {
+    pub fn new(known: Option<ConversationId>, holder: Holder) -> Self {
         Self {
-            folder: state_dir.join(FOLDER),
-            asked,
+            known,
             holder,
             seat: None,
         }
@@ -41,26 +36,26 @@ impl LockClaims {
 
     fn take(&mut self, record: &Record) -> Result<(), LockError> {
         match record {
-            Record::Attached { target, .. } if self.seat.is_none() => {
-                let (folder, holder) = (&self.folder, self.holder.clone());
-                // A conversation that is known already is held by its own name
-                // from the start **(ours)**: two tabs of one must not both begin.
-                self.seat = Some(match &self.asked {
-                    Some(known) => Seat::of_conversation(folder, known, holder)?,
-                    None => Seat::of_tab(folder, target, holder)?,
-                });
+            // A conversation that is known already, or that the tab shows, is
+            // held by its own name from the start **(ours)**: two tabs of one
+            // must not both begin. An unbound session that comes to another tab
+            // moves there.
+            Record::Attached {
+                target, address, ..
+            } => {
+                let shown = || conversation_of(address);
+                match (self.known.clone().or_else(shown), &self.seat) {
+                    (Some(talk), _) => self.hold(On::Conversation(talk)),
+                    (None, Some(seat)) if matches!(seat.on(), On::Conversation(_)) => Ok(()),
+                    (None, _) => self.hold(On::Tab(target.clone())),
+                }
             }
             //= spec E1
-            Record::Bound { conversation } => match &mut self.seat {
-                Some(seat) => seat.bind(conversation)?,
-                None => {
-                    let holder = self.holder.clone();
-                    let seat = Seat::of_conversation(&self.folder, conversation, holder)?;
-                    self.seat = Some(seat);
-                }
-            },
-            Record::Attached { .. }
-            | Record::Opened(_)
+            Record::Bound { conversation } => {
+                self.known = Some(conversation.clone());
+                self.hold(On::Conversation(conversation.clone()))
+            }
+            Record::Opened(_)
             | Record::Resumed { .. }
             | Record::Read { .. }
             | Record::Intent(_)
@@ -73,10 +68,38 @@ impl LockClaims {
             | Record::InDoubt { .. }
             | Record::Decided { .. }
             | Record::Stopped(_)
-            | Record::Lifted { .. } => {}
+            | Record::Lifted { .. } => Ok(()),
         }
-        Ok(())
     }
+
+    fn hold(&mut self, on: On) -> Result<(), LockError> {
+        match &mut self.seat {
+            Some(seat) => seat.move_to(on),
+            None => {
+                self.seat = Some(Seat::take(on, self.holder.clone())?);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// The conversation that an address names under an id of the server, by what is
+/// known of the site's addresses.
+pub fn conversation_of(address: &str) -> Option<ConversationId> {
+    let fits = |pattern: &str, text: &str| {
+        regex::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
+    };
+    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let path = path.find('/').map_or("/", |at| &path[at..]);
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let known = &capture::layout::ADDRESSES;
+    let id = known
+        .conversation
+        .iter()
+        .filter_map(|pattern| regex::Regex::new(pattern).ok())
+        .find_map(|pattern| Some(pattern.captures(path)?.get(1)?.as_str().to_owned()))?;
+    let settled = !fits(known.transient, &id) && fits(known.conversation_id, &id);
+    settled.then_some(ConversationId(id))
 }
 
 impl Claims for LockClaims {
@@ -122,3 +145,27 @@ impl ProfileUse {
 
 /// The file within a profile folder that tells its use.
 const USE: &str = "brb-in-use";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_a_conversation_or_none() {
+        for (address, id) in [
+            ("https://chatgpt.com/c/ab-12", Some("ab-12")),
+            ("http://127.0.0.1:8080/g/x/c/ab-12?m=1#top", Some("ab-12")),
+            ("https://chatgpt.com/", None),
+            ("https://chatgpt.com", None),
+            ("https://chatgpt.com/share/ab-12", None),
+            ("https://chatgpt.com/c/WEB:ab-12", None),
+            ("https://chatgpt.com/c/WEB%3Aab-12", None),
+        ] {
+            assert_eq!(
+                conversation_of(address).map(|id| id.0).as_deref(),
+                id,
+                "{address}"
+            );
+        }
+    }
+}

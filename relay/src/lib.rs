@@ -13,6 +13,7 @@ pub mod pacing;
 pub mod place;
 pub mod run;
 pub mod sabotage;
+pub mod seat;
 pub mod start;
 pub mod telemetry;
 #[cfg(test)]

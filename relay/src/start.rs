@@ -11,7 +11,7 @@ use protocol::{
     limits::Limits,
     message::{Objective, Offer},
     outcome::Signal,
-    page::{ConversationId, TargetId},
+    page::TargetId,
     record::{Journal, Opened, Record, SCHEMA_VERSION, Seq, State},
     text::Private,
     wire,
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     agent::{self, AgentError, Carrier},
-    claims::{LockClaims, ProfileUse},
+    claims::{LockClaims, ProfileUse, conversation_of},
     clock::{self, Clock},
     journal::{
         OpenError, SqliteJournal,
@@ -162,7 +162,7 @@ pub fn begin(
     state
         .apply(&entry)
         .map_err(|error| StartError::new(Code::Journal, error, ""))?;
-    let claims = LockClaims::new(&setup.state_dir, conversation_of(&setup.chat), holder);
+    let claims = LockClaims::new(conversation_of(&setup.chat), holder);
     let (commands, observations) = cdp::spawn(driver(&setup, &limits, &state));
     let (hand, agent) = Hand::new(carrier, approver);
     let parts = Parts {
@@ -245,42 +245,5 @@ fn driver_limits(limits: &Limits) -> cdp::Limits {
         attach_ms: limits.attach_ms,
         observation_bytes_max: max(limits.observation_bytes_max),
         ..cdp::Limits::default()
-    }
-}
-
-/// The conversation that an address names, by what is known of the site's
-/// addresses.
-fn conversation_of(address: &str) -> Option<ConversationId> {
-    let path = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let path = path.find('/').map_or("/", |at| &path[at..]);
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let patterns = capture::layout::ADDRESSES.conversation.iter();
-    patterns
-        .filter_map(|pattern| regex::Regex::new(pattern).ok())
-        .find_map(|pattern| {
-            let id = pattern.captures(path)?.get(1)?;
-            Some(ConversationId(id.as_str().to_owned()))
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_names_a_conversation_or_none() {
-        for (address, id) in [
-            ("https://chatgpt.com/c/ab-12", Some("ab-12")),
-            ("http://127.0.0.1:8080/g/x/c/ab-12?m=1#top", Some("ab-12")),
-            ("https://chatgpt.com/", None),
-            ("https://chatgpt.com", None),
-            ("https://chatgpt.com/share/ab-12", None),
-        ] {
-            assert_eq!(
-                conversation_of(address).map(|id| id.0).as_deref(),
-                id,
-                "{address}"
-            );
-        }
     }
 }

@@ -112,6 +112,8 @@ fn sole_session(state: &Path) -> Option<PathBuf> {
     folders.find(|path| path.join("journal.sqlite3").exists())
 }
 
+/// The sessions of a state folder other than that one are never looked at: the
+/// relays share the browser alone.
 //= spec L1 type=test
 #[test]
 fn a_second_relay_on_the_same_tab_or_conversation_is_refused_by_name() {
@@ -140,31 +142,36 @@ fn a_second_relay_on_the_same_tab_or_conversation_is_refused_by_name() {
     let other = scene.dir.path().join("other");
     fs::create_dir(&other).unwrap();
     let attach = endpoint(&state.join("profile"));
-    let second = scene.brb(&[
-        "run",
-        "something else",
-        "--chat",
-        &talk,
-        "--attach",
-        &attach,
-        "--json",
-        "--approve",
-        "all",
-        "--no-undo",
-        "--cwd",
-        other.to_str().unwrap(),
-    ]);
-    let (exit, events, stderr) = scene.ends(second);
-    let end = events.last().unwrap();
-    assert_eq!(exit, Some(8), "{end} {stderr}");
-    assert_eq!(
-        (&end["outcome"], &end["messages_sent"]),
-        (&json!("locked"), &json!(0))
-    );
-    assert!(
-        stderr.contains(&format!("process {}", first.id())),
-        "{stderr}"
-    );
+    let journal = fs::read_to_string(state.join(&sid).join("journal.head")).unwrap();
+    for (state, more) in [
+        (&state, &["--chat", &talk][..]),
+        (&scene.dir.path().join("elsewhere"), &["--chat", &talk]),
+    ] {
+        let mut second = scene.brb(&[
+            "run",
+            "something else",
+            "--attach",
+            &attach,
+            "--json",
+            "--approve",
+            "all",
+            "--no-undo",
+            "--cwd",
+            other.to_str().unwrap(),
+        ]);
+        second.args(more).env("BRB_STATE_DIR", state);
+        let (exit, events, stderr) = scene.ends(second);
+        let end = events.last().unwrap();
+        assert_eq!(exit, Some(8), "{more:?}: {end} {stderr}");
+        assert_eq!(
+            (&end["outcome"], &end["code"], &end["messages_sent"]),
+            (&json!("locked"), &json!("E_LOCKED"), &json!(0))
+        );
+        let named = format!("process {} with session {sid}", first.id());
+        assert!(stderr.contains(&named), "{more:?}: {stderr}");
+    }
+    let now = fs::read_to_string(state.join(&sid).join("journal.head")).unwrap();
+    assert_eq!(now, journal, "the first relay was disturbed");
     terminate(&first);
     let first = first.wait_with_output().unwrap();
     assert_eq!(first.status.code(), Some(4));

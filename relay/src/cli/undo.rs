@@ -36,6 +36,7 @@ pub(super) fn main(args: &UndoArgs) -> Result<u8, Failure> {
     let sid = session::find(&place, Some(&args.sid))?;
     if let Some(by) = Lock::session_holder(&place.session(&sid))? {
         let subject = Subject::Session;
+        let by = by.into();
         return Err(LockError::Held { subject, by }.into());
     }
     let workspace = workspace(&place, &sid)?;

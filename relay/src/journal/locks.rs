@@ -1,27 +1,21 @@
-//! One relay for one session, and one for one conversation (L1): locks of the
-//! operating system, held for the process's life and let go by its death.
+//! One relay for one session (L1): a lock of the operating system on a file in
+//! the session's folder, held for the process's life and let go by its death.
 //!
 //! The lock is what counts. What stands in its file (who, which session, since
-//! when) is for people: it makes the refusal name the holder.
+//! when) is for people: it makes the refusal name the holder. The lock on tab and
+//! conversation is a [`Seat`](crate::seat::Seat).
 
 use std::{
     fmt,
     fs::{File, TryLockError},
     io::{self, Read, Seek, Write},
     os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
+    path::Path,
     time::Duration,
 };
 
-use protocol::{
-    id::{Sid, hex},
-    page::{ConversationId, TargetId},
-    time::WallMs,
-};
+use protocol::{id::Sid, time::WallMs};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
-
-use super::files;
 
 /// The lock's file name within a session's folder.
 pub const SESSION_LOCK: &str = "lock";
@@ -87,6 +81,23 @@ impl fmt::Display for Subject {
     }
 }
 
+/// What is known of whoever holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Who {
+    /// It says so itself.
+    Told(Holder),
+    /// The system knows the process, and nothing more is known.
+    Process(u32),
+    /// Nothing is known.
+    Untold,
+}
+
+impl From<Option<Holder>> for Who {
+    fn from(holder: Option<Holder>) -> Self {
+        holder.map_or(Self::Untold, Self::Told)
+    }
+}
+
 /// Why a lock was not taken.
 #[derive(Debug)]
 pub enum LockError {
@@ -94,13 +105,13 @@ pub enum LockError {
     Held {
         /// What it holds.
         subject: Subject,
-        /// Who it is, where its file can be read.
-        by: Option<Holder>,
+        /// Who it is.
+        by: Who,
     },
-    /// The file system refused.
+    /// The system refused.
     Failed {
-        /// The lock's file.
-        path: PathBuf,
+        /// The lock.
+        what: String,
         /// What the system said.
         source: io::Error,
     },
@@ -109,16 +120,14 @@ pub enum LockError {
 impl fmt::Display for LockError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Held {
-                subject,
-                by: Some(by),
-            } => write!(f, "another relay holds {subject}: {by}"),
-            Self::Held { subject, by: None } => {
-                write!(f, "another relay holds {subject}, and does not say which")
-            }
-            Self::Failed { path, source } => {
-                write!(f, "locking {} failed: {source}", path.display())
-            }
+            Self::Held { subject, by } => match by {
+                Who::Told(holder) => write!(f, "another relay holds {subject}: {holder}"),
+                Who::Process(pid) => write!(f, "another relay holds {subject}: process {pid}"),
+                Who::Untold => {
+                    write!(f, "another relay holds {subject}, and does not say which")
+                }
+            },
+            Self::Failed { what, source } => write!(f, "locking {what} failed: {source}"),
         }
     }
 }
@@ -132,7 +141,6 @@ impl std::error::Error for LockError {}
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
-    path: PathBuf,
 }
 
 impl Lock {
@@ -142,7 +150,7 @@ impl Lock {
     /// [`LockError`] when another relay holds it or the file system refuses.
     //= spec L1
     pub fn session(folder: &Path, holder: &Holder) -> Result<Self, LockError> {
-        take(folder.join(SESSION_LOCK), Subject::Session, holder)
+        take(&folder.join(SESSION_LOCK), Subject::Session, holder)
     }
 
     /// Who holds the session of that folder now, if anybody does. A process
@@ -152,123 +160,44 @@ impl Lock {
     /// [`LockError::Failed`] when the file system refuses.
     pub fn session_holder(folder: &Path) -> Result<Option<Option<Holder>>, LockError> {
         let path = folder.join(SESSION_LOCK);
+        let failed = |source| failed(&path, source);
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(source) => return Err(LockError::Failed { path, source }),
+            Err(source) => return Err(failed(source)),
         };
         // Shared, so that two who ask do not take each other for a relay.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => Ok(Some(read(&mut file))),
-            Err(TryLockError::Error(source)) => Err(LockError::Failed { path, source }),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
 }
 
-/// The lock on what is written to: a tab until the conversation is bound, the
-/// conversation from then on.
-///
-/// It goes by the id alone **(ours)**: one browser is reached by several
-/// addresses and one account by several profiles, while the ids of tabs and of
-/// conversations are drawn at random by those who give them. The lock is so
-/// wider than asked for, never narrower.
-#[derive(Debug)]
-pub struct Seat {
-    folder: PathBuf,
-    holder: Holder,
-    lock: Lock,
-}
-
-impl Seat {
-    /// Takes the lock of a tab whose conversation has no id of its own yet.
-    ///
-    /// # Errors
-    /// [`LockError`] when another relay holds it or the file system refuses.
-    //= spec L1
-    pub fn of_tab(folder: &Path, target: &TargetId, holder: Holder) -> Result<Self, LockError> {
-        let path = path_of(folder, "tab", &target.0);
-        let lock = take_in(folder, path, Subject::Tab, &holder)?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            holder,
-            lock,
-        })
-    }
-
-    /// Takes the lock of a conversation that is known already.
-    ///
-    /// # Errors
-    /// [`LockError`] when another relay holds it or the file system refuses.
-    //= spec L1
-    pub fn of_conversation(
-        folder: &Path,
-        conversation: &ConversationId,
-        holder: Holder,
-    ) -> Result<Self, LockError> {
-        let path = path_of(folder, "conversation", &conversation.0);
-        let lock = take_in(folder, path, Subject::Conversation, &holder)?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            holder,
-            lock,
-        })
-    }
-
-    /// Moves to the conversation's own lock, which is taken before the old one
-    /// is let go. To stay on the same lock is nothing.
-    ///
-    /// # Errors
-    /// [`LockError`] when another relay holds it; the old one is kept then.
-    //= spec L1
-    //= spec E1
-    pub fn bind(&mut self, conversation: &ConversationId) -> Result<(), LockError> {
-        let path = path_of(&self.folder, "conversation", &conversation.0);
-        if path != self.lock.path {
-            self.lock = take_in(&self.folder, path, Subject::Conversation, &self.holder)?;
-        }
-        Ok(())
-    }
-}
-
-fn path_of(folder: &Path, what: &str, id: &str) -> PathBuf {
-    // By its digest: what a page calls its conversation may be no file name.
-    let digest = Sha256::digest(id.as_bytes());
-    folder.join(format!("{what}-{}.lock", hex(&digest[..16])))
-}
-
-fn take_in(
-    folder: &Path,
-    path: PathBuf,
-    subject: Subject,
-    holder: &Holder,
-) -> Result<Lock, LockError> {
-    files::make_folder(folder).map_err(|source| LockError::Failed {
-        path: folder.to_owned(),
+fn failed(path: &Path, source: io::Error) -> LockError {
+    LockError::Failed {
+        what: path.display().to_string(),
         source,
-    })?;
-    take(path, subject, holder)
+    }
 }
 
-fn take(path: PathBuf, subject: Subject, holder: &Holder) -> Result<Lock, LockError> {
-    let failed = |source| LockError::Failed {
-        path: path.clone(),
-        source,
-    };
+fn take(path: &Path, subject: Subject, holder: &Holder) -> Result<Lock, LockError> {
+    let failed = |source| failed(path, source);
     let mut file = File::options()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
         .mode(0o600)
-        .open(&path)
+        .open(path)
         .map_err(failed)?;
     if !try_patiently(&file).map_err(failed)? {
-        let by = read(&mut file);
+        let by = read(&mut file).into();
         return Err(LockError::Held { subject, by });
     }
     sign(&mut file, holder).map_err(failed)?;
-    Ok(Lock { _file: file, path })
+    Ok(Lock { _file: file })
 }
 
 /// Tries a few times: whoever only asks ([`Lock::session_holder`]) holds the
