@@ -3,6 +3,7 @@
 //! A record is written before the act it permits, and applied to [`State`] by
 //! the same function live and after a restart: the live state *is* the fold.
 
+mod elide;
 mod fold;
 mod journal;
 mod state;

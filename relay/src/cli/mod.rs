@@ -10,6 +10,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod failure;
+mod journal;
 mod limits;
 mod list;
 mod login;
@@ -139,6 +140,7 @@ enum Command {
     Login(login::LoginArgs),
     List(list::ListArgs),
     Status(status::StatusArgs),
+    Journal(journal::JournalArgs),
     Doctor(doctor::DoctorArgs),
     Diff(diff::DiffArgs),
     Undo(undo::UndoArgs),
@@ -155,6 +157,7 @@ impl Command {
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
+            | Self::Journal(_)
             | Self::Doctor(_)
             | Self::Diff(_)
             | Self::Undo(_)
@@ -190,6 +193,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Login(args) => login::main(args),
         Command::List(args) => list::main(&args),
         Command::Status(args) => status::main(&args),
+        Command::Journal(args) => journal::main(&args),
         Command::Doctor(args) => doctor::main(args),
         Command::Diff(args) => diff::main(&args),
         Command::Undo(args) => undo::main(&args),

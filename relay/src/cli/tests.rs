@@ -27,8 +27,16 @@ fn each_command_explains_itself_with_examples() {
             long.contains("Examples:") || name == "help",
             "{name} has no example"
         );
-        if name != "help" {
-            snapshot!(format!("help_{name}"), long);
+        if name == "help" {
+            continue;
+        }
+        snapshot!(format!("help_{name}"), long);
+        let own = command.get_subcommands_mut();
+        for inner in own.filter(|inner| inner.get_name() != "help") {
+            let long = inner.render_long_help().to_string();
+            let inner = inner.get_name();
+            assert!(long.contains("Examples:"), "{name} {inner} has no example");
+            snapshot!(format!("help_{name}_{inner}"), long);
         }
     }
 }

@@ -1,0 +1,77 @@
+//! Records without the texts that they carry, for reports that leave the machine.
+
+use super::{Accepted, Intent, Judgement, Opened, Record};
+use crate::{message::Objective, text::Private};
+
+impl Private {
+    /// Its length in its place.
+    #[must_use]
+    pub fn elided(&self) -> Self {
+        Self::from(format!("<{} characters>", self.chars()))
+    }
+}
+
+impl Record {
+    /// The record with the length of each text in the text's place: requests,
+    /// messages, plans and receipts, and the labels that a person or the remote
+    /// gave. It still says what happened, and folds as before.
+    #[must_use]
+    pub fn without_texts(&self) -> Self {
+        match self {
+            Self::Opened(opened) => {
+                let mut opened = Opened::clone(opened);
+                opened.request = opened.request.elided();
+                opened.offer.objective = Objective::default();
+                Self::Opened(Box::new(opened))
+            }
+            Self::Intent(intent) => Self::Intent(Box::new(Intent {
+                text: intent.text.elided(),
+                ..Intent::clone(intent)
+            })),
+            Self::Judged {
+                send,
+                reply,
+                judgement: Judgement::Accepted(plan),
+            } => Self::Judged {
+                send: *send,
+                reply: reply.clone(),
+                judgement: Judgement::Accepted(Box::new(Accepted {
+                    task: Private::from(plan.task.as_str()).elided().into_string(),
+                    text: plan.text.elided(),
+                    ..Accepted::clone(plan)
+                })),
+            },
+            Self::Settled {
+                round,
+                plan,
+                ok,
+                receipt,
+            } => Self::Settled {
+                round: *round,
+                plan: plan.clone(),
+                ok: *ok,
+                receipt: receipt.elided(),
+            },
+            Self::Judged {
+                judgement:
+                    Judgement::Held
+                    | Judgement::NotHeld { .. }
+                    | Judgement::Refused { .. }
+                    | Judgement::Failed { .. },
+                ..
+            }
+            | Self::Resumed { .. }
+            | Self::Attached { .. }
+            | Self::Read { .. }
+            | Self::Bound { .. }
+            | Self::Dispatching { .. }
+            | Self::Outcome { .. }
+            | Self::Started { .. }
+            | Self::NotStarted { .. }
+            | Self::InDoubt { .. }
+            | Self::Decided { .. }
+            | Self::Stopped(_)
+            | Self::Lifted { .. } => self.clone(),
+        }
+    }
+}
