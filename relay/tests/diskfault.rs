@@ -5,6 +5,10 @@
 //! preloaded library of `fixtures/diskfault` between it and the system.
 
 #![allow(clippy::unwrap_used, reason = "these are tests")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the process under test tells by it what it was told"
+)]
 
 mod diskfault_support;
 
