@@ -144,6 +144,10 @@ impl State {
                     }
                 }
                 self.plan = None;
+                let settles = |row: &&mut SendRow| matches!(&row.judged, Some(Judgement::Accepted(it)) if it.key == *plan);
+                if let Some(row) = self.sends.iter_mut().rev().find(settles) {
+                    row.settled = true;
+                }
                 self.checkpoint = Checkpoint::At {
                     round: *round,
                     key: plan.clone(),
@@ -207,9 +211,14 @@ impl State {
             SendKind::Resume | SendKind::Resync => true,
             SendKind::Hello | SendKind::Round | SendKind::Repair => false,
         };
-        if self.in_flight().is_some() && !may_supersede {
-            return Err("nothing is sent over a send in flight");
+        match self.in_flight().map(SendRow::state) {
+            Some(SendState::Unknown) => return Err("nothing is sent over an unknown send"),
+            Some(SendState::Sent | SendState::NotSent) if !may_supersede => {
+                return Err("nothing is sent over a send in flight");
+            }
+            Some(SendState::Sent | SendState::NotSent) | None => {}
         }
+        self.supersede_plan(intent, may_supersede)?;
         if self.is_closed() || self.standing_stop().is_some() {
             return Err("nothing is sent after the end or over a standing stop");
         }
@@ -223,8 +232,11 @@ impl State {
                 self.repairs += 1;
                 self.refused.clear();
             }
-            SendKind::Round => self.refused.clear(),
-            SendKind::Hello | SendKind::Resume | SendKind::Resync => {}
+            SendKind::Round | SendKind::Resume | SendKind::Resync => {
+                self.refused.clear();
+                self.repairs = 0;
+            }
+            SendKind::Hello => {}
         }
         self.sends.push(SendRow {
             intent: intent.clone(),
@@ -232,8 +244,35 @@ impl State {
             outcome: None,
             own: None,
             judged: None,
+            settled: false,
             void: false,
         });
+        Ok(())
+    }
+
+    /// No message goes over an open plan but one that makes it void, and only
+    /// while it has not been started.
+    //= spec W12
+    fn supersede_plan(
+        &mut self,
+        intent: &super::Intent,
+        may_supersede: bool,
+    ) -> Result<(), &'static str> {
+        let Some(plan) = &self.plan else {
+            return Ok(());
+        };
+        match plan.stage {
+            PlanStage::Accepted if may_supersede => {}
+            PlanStage::Accepted | PlanStage::Started { .. } | PlanStage::InDoubt => {
+                return Err("nothing is sent while a plan is open");
+            }
+        }
+        let answers = |row: &&SendRow| matches!(&row.judged, Some(Judgement::Accepted(it)) if it.key == plan.accepted.key);
+        let voided = self.sends.iter().rev().find(answers);
+        if !voided.is_some_and(|row| intent.voids.contains(&row.intent.send)) {
+            return Err("a plan that waits is made void by name");
+        }
+        self.plan = None;
         Ok(())
     }
 
@@ -332,7 +371,6 @@ impl State {
         if !message.is_task() || round != Some(accepted.round) {
             return Err("a plan answers its own round");
         }
-        self.receipt = None;
         self.refused.clear();
         match accepted.decision {
             //= spec K2

@@ -6,8 +6,10 @@
 mod elide;
 mod fold;
 mod journal;
+mod resume;
 mod state;
 
+pub use crate::recovery::Cost;
 pub use fold::{FoldError, fold};
 pub use journal::{Fenced, Journal, JournalError, MemoryJournal, Owner};
 pub use state::{Budgets, Handshake, MayNot, Owed, PlanRow, PlanStage, SendRow, State};
@@ -326,21 +328,6 @@ pub struct Accepted {
     pub task: String,
     /// The text inside the code block, header line included.
     pub text: Private,
-}
-
-/// A budget that a recovery draws on.
-//= spec RP4
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cost {
-    /// One re-attachment.
-    Reattach,
-    /// One re-read.
-    Read,
-    /// One RESUME.
-    Resume,
-    /// One RESYNC.
-    Resync,
 }
 
 /// Why a run ended.

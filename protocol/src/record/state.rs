@@ -42,7 +42,7 @@ pub struct State {
     /// The last plan validated, executed and settled.
     //= spec K4
     pub checkpoint: Checkpoint,
-    /// The receipt of the last settled plan, not yet carried by a sent ROUND.
+    /// The receipt of the checkpoint's plan.
     pub receipt: Option<Private>,
     /// The faults of the last refused plan, while a REPAIR is owed.
     pub refused: Vec<Fault>,
@@ -79,6 +79,8 @@ pub struct SendRow {
     pub own: Option<TurnId>,
     /// The judgement of its reply, once there is one.
     pub judged: Option<Judgement>,
+    /// The plan that answers it has settled.
+    pub settled: bool,
     /// Made void by a later RESUME or RESYNC.
     //= spec W12
     pub void: bool,
@@ -167,9 +169,8 @@ impl Budgets {
             self.from = checkpoint.clone();
         }
         *self.spent.entry(cost).or_insert(0) += 1;
-        match cost {
-            Cost::Read => {}
-            Cost::Reattach | Cost::Resume | Cost::Resync => self.total += 1,
+        if cost.counts_in_total() {
+            self.total += 1;
         }
     }
 
@@ -198,6 +199,10 @@ pub enum Owed {
     FirstRound,
     /// A later round, carrying the last receipt.
     Round(Round),
+    /// The session is taken up again at the checkpoint.
+    Resume,
+    /// The round after a RESUME, carrying what is known.
+    Resumed(Round),
     /// The same round again, naming the faults.
     Repair {
         /// The round.
@@ -300,35 +305,45 @@ impl State {
             Handshake::Pending if self.sends.is_empty() => Some(Owed::Hello),
             Handshake::Unproven => Some(Owed::Resync),
             Handshake::Pending | Handshake::Refused => None,
-            Handshake::Held => self.owed_task(),
+            Handshake::Held => self.owed_next(),
         }
     }
 
     //= spec H2
-    fn owed_task(&self) -> Option<Owed> {
-        let Some(last) = self.last_task() else {
-            return Some(Owed::FirstRound);
-        };
+    //= spec W12
+    fn owed_next(&self) -> Option<Owed> {
+        let last = self.sends.last()?;
         let round = last.intent.round.unwrap_or(Round::FIRST);
-        match &last.judged {
-            Some(Judgement::Refused { faults }) if self.repairs < MAX_REPAIRS => {
-                //= spec P7
+        match (last.intent.message, last.judged.as_ref()?) {
+            (SendKind::Resync, Judgement::Held) if self.is_any_round_out() => Some(Owed::Resume),
+            (SendKind::Hello | SendKind::Resync, Judgement::Held) => Some(Owed::FirstRound),
+            (SendKind::Resume, Judgement::Held) => {
+                Some(Owed::Resumed(self.checkpoint.next_round()))
+            }
+            //= spec P7
+            (SendKind::Round | SendKind::Repair, Judgement::Refused { faults })
+                if self.repairs < MAX_REPAIRS =>
+            {
                 Some(Owed::Repair {
                     round,
                     faults: faults.clone(),
                 })
             }
-            Some(Judgement::Accepted(_)) if self.receipt.is_some() => {
+            (SendKind::Round | SendKind::Repair, Judgement::Accepted(_)) if last.settled => {
                 Some(Owed::Round(round.next()))
             }
-            Some(
-                Judgement::Refused { .. }
+            (
+                SendKind::Hello
+                | SendKind::Resync
+                | SendKind::Resume
+                | SendKind::Round
+                | SendKind::Repair,
+                Judgement::Held
+                | Judgement::NotHeld { .. }
                 | Judgement::Accepted(_)
-                | Judgement::Failed { .. }
-                | Judgement::Held
-                | Judgement::NotHeld { .. },
-            )
-            | None => None,
+                | Judgement::Refused { .. }
+                | Judgement::Failed { .. },
+            ) => None,
         }
     }
 

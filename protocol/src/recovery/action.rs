@@ -42,7 +42,8 @@ pub enum Action {
     Resync,
 }
 
-/// What an action is paid from.
+//= spec RP4
+/// A budget that a recovery draws on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {

@@ -69,7 +69,7 @@ impl Live {
 
     pub fn answer(&mut self, act: Act, answer: Answer) {
         match answer {
-            Answer::Read(reading) => self.reading = Some(reading),
+            Answer::Read(reading) => self.reading_before = self.reading.replace(reading),
             Answer::Composed(_) => {
                 self.composed = true;
                 self.draft = true;

@@ -6,16 +6,17 @@
 
 use super::{
     Session,
-    input::{Effect, Pace},
-    live::{AgentLive, Call, Pause, Submit},
+    ask::{Decision, Trouble},
+    facts::Sign,
+    input::Effect,
+    live::{AgentLive, Call, Recovery, Submit},
     stop_of,
 };
 use crate::{
     fault::Code,
     outcome::Outcome,
-    page::{Ask, BlockerKind, Loss, Place},
-    record::{Cost, PlanStage, Record, Stop},
-    recovery::RowId,
+    page::Ask,
+    record::{PlanStage, Record, Stop},
     send::SendState,
     time::{Millis, SpanMs},
 };
@@ -27,6 +28,8 @@ pub enum Move {
     Wait(Option<Millis>),
     /// Store a record.
     Store(Box<Record>),
+    /// Store what the table decided, then carry it out.
+    Decide(Decision),
     /// Store a stop; the run ends with it.
     Stop(Stop),
     /// Ask the driver, awaiting its answer for this span.
@@ -39,24 +42,6 @@ impl Move {
     pub(super) fn store(record: Record) -> Self {
         Self::Store(Box::new(record))
     }
-
-    /// A stop under a code, with the code's own outcome and row.
-    pub(super) fn fail(code: Code, why: impl AsRef<str>) -> Self {
-        let about = code.about();
-        Self::Stop(Stop {
-            row: about.row,
-            ..stop_of(about.outcome, Some(code), why.as_ref())
-        })
-    }
-
-    /// A stop at a row of the table.
-    pub(super) fn row(row: RowId, code: Code, why: impl AsRef<str>) -> Self {
-        let stop = stop_of(Outcome::Manual, Some(code), why.as_ref());
-        Self::Stop(Stop {
-            row: Some(row),
-            ..stop
-        })
-    }
 }
 
 impl Session {
@@ -68,6 +53,7 @@ impl Session {
             .or_else(|| self.attaching())
             .or_else(|| self.guarding())
             .or_else(|| self.discovering())
+            .or_else(|| self.resuming())
             .or_else(|| self.starting())
             .or_else(|| self.submitting())
             .or_else(|| self.waiting())
@@ -101,7 +87,7 @@ impl Session {
         if let Some(stop) = self.state.standing_stop() {
             //= spec RP7
             let stop = Stop {
-                row: Some(RowId::R14),
+                row: self.stop_for(&Trouble::bare(Sign::AsIs, "")).row,
                 ..stop.clone()
             };
             return Some(Move::Act(Effect::Finish(stop)));
@@ -157,16 +143,45 @@ impl Session {
                 ),
             });
         }
+        Some(Move::Stop(self.interrupted_stop()))
+    }
+
+    /// The end that a signal or the stop file asks for.
+    pub(super) fn interrupted_stop(&self) -> Stop {
         let outcome = self.truth(Outcome::Interrupted);
         let why = if outcome == Outcome::Unknown {
             "the run was asked to end while a submit was unproven"
         } else {
             "the run was asked to end, by a signal or the stop file"
         };
-        Some(Move::Stop(Stop {
+        Stop {
             interrupted: true,
             ..stop_of(outcome, None, why)
-        }))
+        }
+    }
+
+    /// An end under a code: where the table has a row for it, the planner is
+    /// asked; otherwise the surroundings are not as needed, and nothing stalled.
+    pub(super) fn fail(&self, code: Code, why: impl Into<String>) -> Move {
+        let about = code.about();
+        if about.row.is_some() {
+            return self.ask(&Trouble::new(Sign::AsIs, code, why));
+        }
+        let outcome = self.truth(about.outcome);
+        Move::Stop(stop_of(outcome, Some(code), &why.into()))
+    }
+
+    /// A check of our own failed.
+    //= spec R15
+    pub(super) fn defect(&self, why: impl Into<String>) -> Move {
+        self.ask(&Trouble::bare(Sign::Defect, why))
+    }
+
+    /// After a start or a lost browser the thread was read and agrees: the table
+    /// says how to go on.
+    //= spec R6
+    fn resuming(&self) -> Option<Move> {
+        (self.live.recovery == Recovery::Found).then(|| self.ask(&self.loss_trouble()))
     }
 
     /// While a call is out, its answer comes first.
@@ -175,164 +190,5 @@ impl Session {
             .call
             .as_ref()
             .map(|call: &Call| Move::Wait(Some(call.deadline)))
-    }
-
-    fn attaching(&self) -> Option<Move> {
-        match (&self.live.pause, &self.live.lost) {
-            (Pause::Due(pace @ Pace::Reattach { .. }), _) => {
-                return Some(Move::Act(Effect::Pace(*pace)));
-            }
-            (Pause::Asked(Pace::Reattach { .. }), _) => return Some(Move::Wait(None)),
-            (Pause::Over(Pace::Reattach { .. }), _) => return Some(Move::Act(Effect::Reattach)),
-            (_, Some(loss)) => return Some(self.lost(loss)),
-            (_, None) => {}
-        }
-        if self.live.attached.is_some() {
-            return None;
-        }
-        let until = self.live.attach_since + self.limits.attach_ms;
-        Some(if self.now() < until {
-            Move::Wait(Some(until))
-        } else {
-            Move::fail(Code::NoTab, "the driver did not attach to a tab in time")
-        })
-    }
-
-    fn lost(&self, loss: &Loss) -> Move {
-        match loss {
-            Loss::NeverAttached { code, detail } => {
-                Move::fail(code.parse().unwrap_or(Code::NoBrowser), detail)
-            }
-            // The document changed under a living session: the driver re-arms
-            // by itself and reports the new epoch.
-            Loss::Document => {
-                let until = self.live.attach_since + self.limits.attach_ms;
-                if self.now() < until {
-                    Move::Wait(Some(until))
-                } else {
-                    Move::row(
-                        RowId::R0,
-                        Code::TabGone,
-                        "the page went away and did not come back",
-                    )
-                }
-            }
-            Loss::Link { .. } | Loss::Detached => self.reattach(),
-            Loss::TabClosed => Move::row(RowId::R0, Code::TabGone, "the tab was closed"),
-            Loss::RendererCrashed => {
-                Move::row(RowId::R0, Code::Renderer, "the page's renderer crashed")
-            }
-            Loss::RendererHung => Move::row(
-                RowId::R0,
-                Code::Renderer,
-                "the page's renderer answers nothing",
-            ),
-            Loss::BrowserGone { detail } => {
-                let why = format!("the browser is gone: {detail}");
-                if self.state.sends.iter().all(|row| row.attempts == 0) {
-                    // Nothing was ever sent: there is nothing to decide.
-                    return Move::fail(Code::NoBrowser, why);
-                }
-                Move::row(RowId::R5, Code::NoBrowser, why)
-            }
-        }
-        .worst_of(self)
-    }
-
-    fn reattach(&self) -> Move {
-        let nth = self.state.budgets.spent(Cost::Reattach);
-        //= spec RP4
-        let spent = u64::from(nth) >= self.limits.reattach_max
-            || u64::from(self.state.budgets.total()) >= self.limits.recoveries_max;
-        if spent {
-            let why = "the link dropped and every re-attachment is spent";
-            return Move::row(RowId::R13, Code::NoBrowser, why);
-        }
-        match self.live.pause {
-            Pause::None | Pause::Over(_) => Move::store(Record::Decided {
-                row: RowId::R3,
-                facts: "lost=link".to_owned(),
-                action: "re-attach".to_owned(),
-                cost: Some(Cost::Reattach),
-            }),
-            Pause::Due(pace) => Move::Act(Effect::Pace(pace)),
-            Pause::Asked(_) => Move::Wait(None),
-        }
-    }
-
-    fn guarding(&self) -> Option<Move> {
-        if let Some(kind) = &self.live.dialog {
-            let why = format!("a JavaScript dialog ({kind}) stands open in the tab");
-            return Some(Move::row(RowId::R0, Code::Dialog, why).worst_of(self));
-        }
-        let seen = self.live.look.as_ref()?;
-        // A click that is out is proven or not before the blocker stops the run.
-        if self.proves_yet() {
-            return None;
-        }
-        if let (Some(since), Some(blocker)) = (self.live.blocked_since, seen.look.blockers.first())
-        {
-            //= spec RP1
-            let until = since + self.limits.bar_debounce_ms;
-            if self.now() < until {
-                return Some(Move::Wait(Some(until)));
-            }
-            let what = match blocker.kind {
-                BlockerKind::Challenge => "the page shows a challenge that wants a person",
-                BlockerKind::LoggedOut => "nobody is logged in",
-                BlockerKind::RateLimit => "the page says that requests are limited",
-                BlockerKind::Account => "the account wants a person's decision",
-            };
-            let why = format!("{what} ({})", blocker.mark);
-            return Some(Move::fail(Code::Blocker, why).worst_of(self));
-        }
-        self.elsewhere(&seen.look.place)
-    }
-
-    /// Within the evidence span after a click whose outcome is not recorded.
-    fn proves_yet(&self) -> bool {
-        let open = self
-            .state
-            .in_flight()
-            .is_some_and(|row| row.outcome.is_none());
-        match &self.live.submit {
-            Submit::Out => open,
-            Submit::Proving(proving) => {
-                open && self.now() < proving.since + self.limits.evidence_ms
-            }
-            Submit::None | Submit::Due => false,
-        }
-    }
-
-    //= spec C6
-    //= spec RP8
-    fn elsewhere(&self, place: &Place) -> Option<Move> {
-        let why = match (&self.state.conversation, place) {
-            (Some(ours), Place::Conversation(shown)) if ours == shown => return None,
-            (Some(_), Place::Conversation(_)) => "the tab shows another conversation",
-            (Some(_), Place::Fresh | Place::Elsewhere) => "the tab left the conversation",
-            (Some(_), Place::Transient(_))
-            | (None, Place::Fresh | Place::Transient(_) | Place::Conversation(_)) => return None,
-            (None, Place::Elsewhere) => "the tab shows no chat",
-        };
-        Some(Move::row(RowId::R0, Code::Conversation, why).worst_of(self))
-    }
-}
-
-impl Move {
-    /// A stop says the worst that is true of the session.
-    pub(super) fn worst_of(self, session: &Session) -> Self {
-        match self {
-            Self::Stop(stop) => {
-                let outcome = session.truth(stop.outcome);
-                let standing = stop.standing || super::is_standing(outcome);
-                Self::Stop(Stop {
-                    outcome,
-                    standing,
-                    ..stop
-                })
-            }
-            Self::Wait(_) | Self::Store(_) | Self::Ask(..) | Self::Act(_) => self,
-        }
     }
 }

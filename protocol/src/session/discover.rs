@@ -1,12 +1,11 @@
 //! Discovery: the thread is read whole and held against the journal.
 
-use super::{Session, decide::Move};
+use super::{Session, ask::Trouble, decide::Move, facts::Sign};
 use crate::{
     fault::Code,
     message,
     page::{Anchor, Ask, Look, Reading, Role, Turn},
-    record::Record,
-    recovery::RowId,
+    record::{Judgement, Record},
     send::{Located, SendEvidence, SendState, locate},
 };
 
@@ -24,15 +23,14 @@ enum Held {
 
 impl Session {
     pub(super) fn discovering(&self) -> Option<Move> {
-        let until = self.live.attach_since + self.limits.hydrate_ms;
-        let late = self.now() >= until;
+        let until = self.live.read_since + self.limits.hydrate_ms;
         let Some(seen) = self
             .live
             .look
             .as_ref()
             .filter(|seen| is_settled(&seen.look))
         else {
-            return Some(if late {
+            return Some(if self.now() >= until {
                 self.no_page()
             } else {
                 Move::Wait(Some(until))
@@ -57,12 +55,7 @@ impl Session {
             .as_ref()
             .filter(|reading| self.counts(reading))
         else {
-            let why = "the conversation could not be read whole";
-            return Some(if late {
-                Move::row(RowId::R1, Code::Capture, why).worst_of(self)
-            } else {
-                Move::Ask(Ask::Read, self.limits.call_ms)
-            });
+            return Some(self.read_more("the conversation could not be read whole"));
         };
         Some(match self.hold(reading) {
             Held::Agrees(anchor) => Move::store(Record::Read {
@@ -71,12 +64,34 @@ impl Session {
                 anchor,
             }),
             Held::Sent(evidence) => self.outcome(SendState::Sent, evidence),
-            Held::Conflict(why) => Move::row(RowId::R10, Code::Interference, why).worst_of(self),
-            Held::Taken(sid) => Move::fail(
+            Held::Conflict(why) => self.conflict(reading, why),
+            Held::Taken(sid) => self.fail(
                 Code::Usage,
                 format!("another session ({sid}) speaks in this conversation; use a fresh chat"),
             ),
         })
+    }
+
+    /// A contradiction counts only where two complete readings say the same.
+    //= spec RP3
+    fn conflict(&self, reading: &Reading, why: &str) -> Move {
+        match &self.live.reading_before {
+            None => Move::Ask(Ask::Read, self.limits.call_ms),
+            Some(before) if self.counts(before) && alike(before, reading) => {
+                self.ask(&Trouble::new(Sign::Conflict, Code::Interference, why))
+            }
+            Some(_) => self.read_more("the conversation reads differently each time"),
+        }
+    }
+
+    /// Another reading, and when the time for it is over, what the table says.
+    //= spec R1
+    fn read_more(&self, why: &str) -> Move {
+        if self.now() < self.live.read_since + self.limits.hydrate_ms {
+            return Move::Ask(Ask::Read, self.limits.call_ms);
+        }
+        self.pausing(None)
+            .unwrap_or_else(|| self.ask(&Trouble::new(Sign::Partial, Code::Capture, why)))
     }
 
     /// An incomplete reading is never evidence of anything.
@@ -88,7 +103,7 @@ impl Session {
 
     fn no_page(&self) -> Move {
         let Some(seen) = &self.live.look else {
-            return Move::fail(Code::Layout, "the page showed nothing of a chat in time");
+            return self.fail(Code::Layout, "the page showed nothing of a chat in time");
         };
         let look = &seen.look;
         if look.layout.is_none() {
@@ -97,51 +112,71 @@ impl Session {
                 "no known layout fits the page (missing: {})",
                 join(&look.missing)
             );
-            return Move::fail(Code::Layout, why);
+            return self.fail(Code::Layout, why);
         }
         if !look.missing.is_empty() {
             let why = format!("needed marks are missing: {}", join(&look.missing));
-            return Move::fail(Code::Layout, why);
+            return self.fail(Code::Layout, why);
         }
-        Move::row(
-            RowId::R1,
-            Code::Capture,
-            "the conversation did not appear in time",
-        )
-        .worst_of(self)
+        self.read_more("the conversation did not appear in time")
     }
 
     fn hold(&self, reading: &Reading) -> Held {
-        if let Some(row) = self.state.in_flight().filter(|row| row.attempts > 0) {
-            let text = row.intent.text.as_str();
-            return match locate(&reading.turns, true, &row.intent.anchor, text) {
-                Located::Ours { turn, .. } if row.state() != SendState::Sent => {
-                    Held::Sent(SendEvidence::OwnTurn { turn })
-                }
-                Located::Ours { .. } => Held::Agrees(row.intent.anchor.clone()),
-                Located::AnchorLast if row.state() == SendState::Sent => {
-                    Held::Conflict("a message that was sent is missing from the conversation")
-                }
-                Located::AnchorLast => Held::Agrees(row.intent.anchor.clone()),
-                Located::AnchorUnseen => {
-                    Held::Conflict("the turn before our message is missing from the conversation")
-                }
-                Located::Foreign { .. } => {
-                    Held::Conflict("something else stands where our message belongs")
-                }
-            };
-        }
-        let anchor = last_settled(&reading.turns);
-        match &self.state.anchor {
-            Some(known) if *known != anchor => {
-                Held::Conflict("the conversation does not end where the journal says")
+        let last = last_settled(&reading.turns);
+        let Some(row) = self.state.in_flight() else {
+            return self.hold_quiet(reading, last);
+        };
+        let text = row.intent.text.as_str();
+        match locate(&reading.turns, true, &row.intent.anchor, text) {
+            Located::Ours { turn, .. } if row.state() != SendState::Sent => {
+                Held::Sent(SendEvidence::OwnTurn { turn })
             }
-            Some(_) => Held::Agrees(anchor),
-            None => match self.foreign_sid(&reading.turns) {
-                Some(sid) => Held::Taken(sid),
-                None => Held::Agrees(anchor),
-            },
+            Located::Ours { .. } => Held::Agrees(last),
+            Located::AnchorLast if row.state() == SendState::Sent => {
+                Held::Conflict("a message that was sent is missing from the conversation")
+            }
+            Located::AnchorLast => Held::Agrees(row.intent.anchor.clone()),
+            Located::AnchorUnseen => {
+                Held::Conflict("the turn before our message is missing from the conversation")
+            }
+            Located::Foreign { .. } => {
+                Held::Conflict("something else stands where our message belongs")
+            }
         }
+    }
+
+    /// Nothing is in flight: the thread ends where the journal says, or with the
+    /// reply that failed.
+    //= spec S8
+    fn hold_quiet(&self, reading: &Reading, last: Anchor) -> Held {
+        let Some(known) = &self.state.anchor else {
+            return match self.foreign_sid(&reading.turns) {
+                Some(sid) => Held::Taken(sid),
+                None => Held::Agrees(last),
+            };
+        };
+        if *known == last || self.is_failed_reply(reading, known) {
+            return Held::Agrees(last);
+        }
+        Held::Conflict("the conversation does not end where the journal says")
+    }
+
+    /// After our own turn stands one assistant turn, and it was judged as failed.
+    fn is_failed_reply(&self, reading: &Reading, known: &Anchor) -> bool {
+        let failed = self
+            .state
+            .sends
+            .last()
+            .is_some_and(|row| matches!(row.judged, Some(Judgement::Failed { .. })));
+        let Anchor::After(own) = known else {
+            return false;
+        };
+        let at = reading
+            .turns
+            .iter()
+            .rposition(|turn| turn.key.settled() == Some(own));
+        let after = at.map(|at| &reading.turns[at + 1..]);
+        failed && after.is_some_and(|after| matches!(after, [only] if only.role == Role::Assistant))
     }
 
     /// One session per conversation.
@@ -166,6 +201,14 @@ fn last_settled(turns: &[Turn]) -> Anchor {
         .rev()
         .find_map(|turn| turn.key.settled())
         .map_or(Anchor::Empty, |id| Anchor::After(id.clone()))
+}
+
+/// Whether two readings show the same turns.
+fn alike(one: &Reading, other: &Reading) -> bool {
+    let same = |(a, b): (&Turn, &Turn)| a.key == b.key && a.role == b.role && a.text == b.text;
+    one.place == other.place
+        && one.turns.len() == other.turns.len()
+        && one.turns.iter().zip(&other.turns).all(same)
 }
 
 /// A look that can be relied on: a known layout, whole, with its thread shown.

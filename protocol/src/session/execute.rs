@@ -2,7 +2,9 @@
 
 use super::{
     Session,
+    ask::Trouble,
     decide::Move,
+    facts::Sign,
     input::{AgentReport, Effect},
     live::AgentLive,
     stop_of,
@@ -11,8 +13,7 @@ use crate::{
     fault::Code,
     outcome::Outcome,
     plan::Decision,
-    record::{Accepted, MayNot, PlanRow, PlanStage, Record, Stop},
-    recovery::RowId,
+    record::{Accepted, MayNot, PlanRow, PlanStage, Record},
 };
 
 impl Session {
@@ -35,7 +36,7 @@ impl Session {
             PlanStage::Started { attempt, .. } => Some(self.started(plan, *attempt)),
             PlanStage::InDoubt => {
                 let why = "it cannot be told whether the last plan ran, or how far";
-                Some(Move::row(RowId::R11, Code::Agent, why))
+                Some(self.ask(&Trouble::new(Sign::AsIs, Code::Agent, why)))
             }
         }
     }
@@ -69,7 +70,7 @@ impl Session {
                 "the plan must not be started"
             }
         };
-        Move::row(RowId::R11, Code::Agent, why)
+        self.ask(&Trouble::new(Sign::AsIs, Code::Agent, why))
     }
 
     fn prepare(&self, plan: &PlanRow, accepted: &Accepted) -> Move {
@@ -100,7 +101,7 @@ impl Session {
                 let why = "nobody answered whether the plan may run; it stays accepted";
                 Move::Stop(stop_of(Outcome::Manual, Some(Code::Agent), why))
             }
-            AgentReport::Unable { code, why } => Move::fail(*code, why),
+            AgentReport::Unable { code, why } => self.fail(*code, why),
             AgentReport::NotStarted { why } => self.not_started(plan, plan.not_started + 1, why),
             AgentReport::InDoubt { why } => self.doubt(plan, why),
             // Taken into the live part on arrival; a settlement without a start
@@ -188,7 +189,7 @@ impl Session {
         if plan.stage == PlanStage::Accepted
             && u64::from(plan.not_started) >= self.limits.spawn_retries_max
         {
-            return Move::fail(
+            return self.fail(
                 Code::Agent,
                 format!("the agent could not be started: {why}"),
             );
@@ -223,11 +224,7 @@ impl Session {
         } else {
             return None;
         };
-        let stop = stop_of(Outcome::Boundary, None, why);
-        Some(Move::Stop(Stop {
-            row: Some(RowId::R14),
-            ..stop
-        }))
+        Some(self.ask(&Trouble::bare(Sign::Boundary, why)))
     }
 }
 

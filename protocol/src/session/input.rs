@@ -6,9 +6,24 @@ use crate::{
     outcome::Signal,
     page::{Anchor, Observation, PageCommand},
     record::{Accepted, Entry, JournalError, Record, Stop},
+    recovery::facts::Lost,
     reply::Verdict,
     text::Private,
 };
+
+/// What a process knows of itself before it looks at anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Start {
+    /// What was lost on the way to it: the relay's own memory as a rule; more
+    /// where the journal had to be made anew.
+    pub lost: Lost,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        Self { lost: Lost::Relay }
+    }
+}
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq)]

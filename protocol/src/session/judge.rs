@@ -1,6 +1,6 @@
 //! A complete reply is judged: an acknowledgement, a plan, or neither.
 
-use super::{Session, decide::Move};
+use super::{Session, ask::Trouble, decide::Move, facts::Sign};
 use crate::{
     establish,
     fault::{Action, Code, Fault, action_of},
@@ -9,7 +9,6 @@ use crate::{
     page::Place,
     plan,
     record::{Accepted, Judgement, Record, ReplyFacts, SendRow},
-    recovery::RowId,
     reply::Captured,
 };
 
@@ -26,7 +25,7 @@ impl Session {
         };
         match judged {
             //= spec P7
-            Err(faults) => self.reread(faults_code(&faults), list(&faults)),
+            Err(faults) => self.reread(Sign::Unproven, faults_code(&faults), list(&faults)),
             Ok(judgement) => Move::store(Record::Judged {
                 send: row.intent.send,
                 reply: Some(ReplyFacts {
@@ -59,7 +58,7 @@ impl Session {
             "the conversation got no address of its own (turn {})",
             captured.own
         );
-        Move::row(RowId::R0, Code::Conversation, why).worst_of(self)
+        self.ask(&Trouble::new(Sign::AsIs, Code::Conversation, why))
     }
 
     /// `Err` holds faults of our own capture alone.

@@ -3,11 +3,20 @@
 
 use std::collections::VecDeque;
 
-use super::input::{AgentReport, Effect, Pace};
+use super::{
+    ask::Decision,
+    input::{AgentReport, Effect, Pace},
+};
 use crate::{
     outcome::Signal,
-    page::{Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal},
-    record::{Cost, Record, Stop},
+    page::{
+        AttachCause, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal,
+    },
+    record::{Record, Stop},
+    recovery::{
+        Action,
+        facts::{Chain, Lost},
+    },
     reply::Verdict,
     send::SendKind,
     time::{Millis, Monotone, SpanMs},
@@ -22,13 +31,29 @@ pub(super) struct Live {
     pub attached: Option<Attachment>,
     /// When the present attachment, or the wait for one, began.
     pub attach_since: Millis,
-    pub lost: Option<Loss>,
+    /// Whether anything was attached in this process.
+    pub was_attached: bool,
+    /// How the last attachment ended, until the next one.
+    pub loss: Option<Loss>,
+    /// The greatest loss of continuity since the last agreed discovery.
+    pub gone: Lost,
+    pub recovery: Recovery,
+    /// What the planner decided last, until it is stored.
+    pub decision: Option<Decision>,
+    /// The control message that the planner decided to send.
+    pub declares: Option<Declares>,
+    /// Since when the page generates something.
+    pub busy_since: Option<Millis>,
     pub look: Option<Seen>,
     pub blocked_since: Option<Millis>,
     pub dialog: Option<String>,
     /// The epoch in which a complete reading was found to agree.
     pub read_in: Option<Epoch>,
     pub reading: Option<Reading>,
+    /// The reading before that one, in the same discovery.
+    pub reading_before: Option<Reading>,
+    /// When reading the thread began, or began anew.
+    pub read_since: Millis,
     pub call: Option<Call>,
     pub calls: u64,
     /// What the driver refused or failed last, until it is dealt with.
@@ -51,13 +76,31 @@ pub(super) struct Live {
     pub sent_at: VecDeque<Millis>,
     pub intended_at: Millis,
     pub round_since: Option<Millis>,
-    /// The RESYNC that is due has been decided and counted.
-    pub resync_paid: bool,
     pub interrupt: Option<(Signal, Millis)>,
     pub held_elsewhere: Option<String>,
     pub storing: Option<Record>,
     pub finished: Option<Stop>,
     pub stale: u64,
+}
+
+/// How far the recovery of a loss has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// Nothing is lost.
+    None,
+    /// Something is lost, and the planner has not been asked about it.
+    Due,
+    /// The conversation is being found and read, as the planner decided.
+    Finding,
+    /// It was read and agrees; the planner says how to go on.
+    Found,
+}
+
+/// A control message that takes up the session anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Declares {
+    Resume,
+    Resync,
 }
 
 /// A monotone clock that can also be read.
@@ -161,7 +204,8 @@ pub(super) enum AgentLive {
 }
 
 impl Live {
-    pub fn new(now: Millis, epoch: Epoch) -> Self {
+    /// A process that begins with this much lost.
+    pub fn new(now: Millis, epoch: Epoch, gone: Lost) -> Self {
         let mut clock = Clock::default();
         clock.at(now);
         Self {
@@ -170,12 +214,25 @@ impl Live {
             epoch,
             attached: None,
             attach_since: now,
-            lost: None,
+            was_attached: false,
+            loss: None,
+            gone,
+            recovery: match gone {
+                Lost::Nothing => Recovery::None,
+                Lost::Link | Lost::Page | Lost::Browser | Lost::Relay | Lost::Journal => {
+                    Recovery::Due
+                }
+            },
+            decision: None,
+            declares: None,
+            busy_since: None,
             look: None,
             blocked_since: None,
             dialog: None,
             read_in: None,
             reading: None,
+            reading_before: None,
+            read_since: now,
             call: None,
             calls: 0,
             trouble: None,
@@ -192,7 +249,6 @@ impl Live {
             sent_at: VecDeque::new(),
             intended_at: now,
             round_since: None,
-            resync_paid: false,
             interrupt: None,
             held_elsewhere: None,
             storing: None,
@@ -217,10 +273,13 @@ impl Live {
                 self.pause = Pause::None;
                 self.verdict = None;
                 self.copies = 0;
+                self.read_anew();
+                let now = self.clock.now();
+                self.busy_since = self.busy_since.map(|_| now);
             }
             Effect::Reattach => {
                 self.pause = Pause::None;
-                self.lost = None;
+                self.loss = None;
                 self.attach_since = self.clock.now();
             }
             Effect::Append(_)
@@ -243,7 +302,7 @@ impl Live {
         self.verdict = None;
         self.copies = 0;
         self.trouble = None;
-        self.resync_paid = false;
+        self.declares = None;
     }
 
     pub fn dispatched(&mut self) {
@@ -280,6 +339,7 @@ impl Live {
     }
 
     pub fn judged(&mut self) {
+        self.pause = Pause::None;
         self.watching = false;
         self.draft = false;
         self.submit = Submit::None;
@@ -293,38 +353,125 @@ impl Live {
     pub fn agent_ended(&mut self) {
         self.agent = AgentLive::None;
         self.attach_since = self.clock.now();
+        self.read_since = self.clock.now();
     }
 
-    /// A decision to recover is stored: its pause, if any, is due.
-    pub fn decided(&mut self, cost: Option<Cost>, pause: Pause) {
-        self.pause = pause;
-        if cost == Some(Cost::Resync) {
-            self.resync_paid = true;
+    /// A decision to recover is stored: from here on it is carried out. `nth`
+    /// counts what its budget paid for before.
+    pub fn decided(&mut self, decision: &Decision, nth: u32) {
+        let facts = &decision.facts;
+        match decision.action {
+            Action::Discover | Action::Reattach => {
+                self.recovery = Recovery::Finding;
+                if self.loss.is_some() {
+                    self.pause = Pause::Due(Pace::Reattach { nth });
+                }
+            }
+            // After a loss the reply is only awaited again; after a failed wait
+            // it is given time.
+            Action::Read | Action::ReadAgain
+                if facts.lost != Lost::Nothing && facts.chain == Chain::Agrees =>
+            {
+                self.recovered();
+            }
+            Action::Read | Action::ReadAgain | Action::WaitIdle => {
+                self.pause = Pause::Due(Pace::Read { nth });
+            }
+            Action::Execute | Action::SendAgain | Action::SendOwed => self.recovered(),
+            Action::Resume => {
+                self.recovered();
+                self.declares = Some(Declares::Resume);
+            }
+            Action::Resync => {
+                self.recovered();
+                self.declares = Some(Declares::Resync);
+            }
+            Action::Throw | Action::Stop | Action::GiveUp | Action::Hold => {}
+        }
+    }
+
+    /// What was lost is found again: the ordinary path goes on.
+    fn recovered(&mut self) {
+        self.gone = Lost::Nothing;
+        self.recovery = Recovery::None;
+    }
+
+    /// The thread was read whole and agrees.
+    pub fn agreed(&mut self, epoch: Epoch) {
+        self.read_in = Some(epoch);
+        self.reading_before = None;
+        if matches!(
+            self.pause,
+            Pause::Due(Pace::Read { .. }) | Pause::Asked(Pace::Read { .. })
+        ) {
+            self.pause = Pause::None;
+        }
+        match self.gone {
+            //= spec R3
+            //= spec R4
+            Lost::Nothing | Lost::Link | Lost::Page => self.recovered(),
+            Lost::Browser | Lost::Relay | Lost::Journal => self.recovery = Recovery::Found,
         }
     }
 
     /// A new attachment: everything seen before it is of an older epoch.
     pub fn attach(&mut self, epoch: Epoch, attachment: Attachment) {
+        self.lost(match attachment.cause {
+            AttachCause::First => Lost::Nothing,
+            AttachCause::Link => Lost::Link,
+            AttachCause::Document | AttachCause::Renderer => Lost::Page,
+            AttachCause::Browser => Lost::Browser,
+        });
         self.epoch = epoch;
         self.attached = Some(attachment);
+        self.was_attached = true;
         self.attach_since = self.clock.now();
-        self.lost = None;
+        self.loss = None;
         self.fresh_page();
     }
 
+    /// Something of this size is lost; the planner is asked unless it has been.
+    fn lost(&mut self, lost: Lost) {
+        self.gone = self.gone.max(lost);
+        if lost != Lost::Nothing && matches!(self.recovery, Recovery::None | Recovery::Found) {
+            self.recovery = Recovery::Due;
+        }
+    }
+
     pub fn lose(&mut self, loss: Loss) {
+        let lost = match &loss {
+            Loss::Link { .. } | Loss::Detached => Lost::Link,
+            Loss::Document | Loss::TabClosed | Loss::RendererCrashed | Loss::RendererHung => {
+                Lost::Page
+            }
+            Loss::BrowserGone { .. } => Lost::Browser,
+            Loss::NeverAttached { .. } if self.was_attached => Lost::Link,
+            Loss::NeverAttached { .. } => Lost::Nothing,
+        };
+        self.lost(lost);
+        if lost != Lost::Nothing {
+            self.recovery = Recovery::Due;
+        }
         self.attached = None;
         self.attach_since = self.clock.now();
-        self.lost = Some(loss);
+        self.loss = Some(loss);
         self.pause = Pause::None;
         self.fresh_page();
+    }
+
+    /// Reading the thread begins anew.
+    fn read_anew(&mut self) {
+        self.read_since = self.clock.now();
+        self.reading = None;
+        self.reading_before = None;
     }
 
     fn fresh_page(&mut self) {
         self.look = None;
         self.blocked_since = None;
+        self.busy_since = None;
         self.dialog = None;
-        self.reading = None;
+        self.read_anew();
         self.read_in = None;
         self.composed = false;
         if let Some(call) = self.call.take() {

@@ -11,9 +11,13 @@
 //! is to be done, [`Session::next_wake`] tells when to call again at the latest.
 
 mod answers;
+mod ask;
+mod attach;
 mod decide;
 mod discover;
 mod execute;
+mod facts;
+mod guard;
 mod input;
 mod judge;
 mod live;
@@ -23,8 +27,9 @@ mod submit;
 mod take;
 mod wait;
 
+pub use ask::Decision;
 pub use decide::Move;
-pub use input::{AgentReport, Effect, Input, Pace};
+pub use input::{AgentReport, Effect, Input, Pace, Start};
 pub use phase::Phase;
 
 use std::collections::VecDeque;
@@ -34,10 +39,13 @@ use crate::{
     id::SendId,
     limits::Limits,
     outcome::Outcome,
-    record::{Entry, Record, State, Stop},
+    record::{Entry, Record, Seq, State, Stop},
+    recovery::facts::Lost,
     send::SendState,
     time::Millis,
 };
+use ask::Trouble;
+use facts::Sign;
 use live::Live;
 
 /// The machine of one session in one process.
@@ -52,9 +60,12 @@ pub struct Session {
 
 impl Session {
     /// A machine that goes on from `state`, which must hold an opened session.
-    pub fn new(now: Millis, state: State, limits: Limits) -> Self {
+    /// A session that was only opened has nothing to lose yet.
+    pub fn new(now: Millis, state: State, limits: Limits, start: Start) -> Self {
+        let fresh = state.seq <= Seq(1);
+        let lost = if fresh { Lost::Nothing } else { start.lost };
         let mut session = Self {
-            live: Live::new(now, state.epoch),
+            live: Live::new(now, state.epoch, lost),
             state,
             limits,
             outbox: VecDeque::new(),
@@ -123,19 +134,27 @@ impl Session {
                     self.wake = until;
                     return;
                 }
-                next @ (Move::Store(_) | Move::Stop(_) | Move::Ask(..) | Move::Act(_)) => {
+                next @ (Move::Store(_)
+                | Move::Decide(_)
+                | Move::Stop(_)
+                | Move::Ask(..)
+                | Move::Act(_)) => {
                     self.make(next);
                 }
             }
         }
-        let stop = stop_of(Outcome::Defect, None, "the machine made moves without end");
-        self.make(Move::Stop(stop));
+        let next = self.defect("the machine made moves without end");
+        self.make(next);
     }
 
     fn make(&mut self, next: Move) {
         match next {
             Move::Wait(_) => {}
             Move::Store(record) => self.store(*record),
+            Move::Decide(decision) => {
+                self.live.decision = Some(decision);
+                self.store(decision.record());
+            }
             Move::Stop(stop) => self.store(Record::Stopped(stop)),
             Move::Ask(ask, limit) => {
                 let command = self.live.command(ask, limit);
@@ -160,7 +179,7 @@ impl Session {
             "another record was stored"
         );
         if let Err(error) = self.state.apply(entry) {
-            self.give_up(stop_of(Outcome::Defect, None, &error.to_string()));
+            self.give_up(self.stop_for(&Trouble::bare(Sign::Defect, error.to_string())));
             return;
         }
         self.after(&entry.record);
@@ -186,7 +205,7 @@ impl Session {
                 self.live.agent_ended();
             }
             Record::Read { epoch, .. } => {
-                self.live.read_in = Some(*epoch);
+                self.live.agreed(*epoch);
                 // A send that an earlier process dispatched is awaited from here on.
                 let flying = self.state.in_flight().filter(|row| row.attempts > 0);
                 if let Some(send) = flying.map(|row| row.intent.send)
@@ -196,8 +215,10 @@ impl Session {
                 }
             }
             Record::Decided { cost, .. } => {
-                let pause = self.pause_for(*cost);
-                self.live.decided(*cost, pause);
+                let nth = cost.map_or(0, |cost| self.state.budgets.spent(cost).saturating_sub(1));
+                if let Some(decision) = self.live.decision.take() {
+                    self.live.decided(&decision, nth);
+                }
             }
             Record::Intent(intent) => self.live.intended(intent.message),
             Record::Outcome {

@@ -1,14 +1,16 @@
 //! What is due when nothing is in flight: its text, and whether it may go now.
 
-use super::{Session, decide::Move, judge::list, stop_of};
+use super::{
+    Session, ask::Trouble, decide::Move, facts::Sign, judge::list, live::Declares, stop_of,
+};
 use crate::{
     fault::Code,
+    frame::Checkpoint,
     id::{Digest, Round},
-    message::{Body, hello, repair::Repair, resync, round},
+    message::{Body, hello, repair::Repair, resume, resync, round},
     outcome::Outcome,
     page::Anchor,
-    record::{Cost, Handshake, Intent, Judgement, Opened, Owed, Record, Stop},
-    recovery::RowId,
+    record::{Handshake, Intent, Judgement, Opened, Owed, Record},
     send::SendKind,
     text::Private,
     time::Millis,
@@ -19,29 +21,71 @@ const HOUR_MS: u64 = 3_600_000;
 
 impl Session {
     pub(super) fn owing(&self) -> Move {
+        if let Some(pause) = self.pausing(None) {
+            return pause;
+        }
         let Some(opened) = &self.state.opened else {
-            return Move::Stop(stop_of(Outcome::Defect, None, "no session was opened"));
+            return self.defect("no session was opened");
         };
-        let Some(owed) = self.state.owed() else {
+        let Some(owed) = self.due() else {
             return self.nothing_owed();
         };
         if let Some(stop) = self.boundary().or_else(|| self.rounds_spent(&owed)) {
             return stop;
         }
-        if let (Owed::Resync, Some(first)) = (&owed, self.pay_for_resync()) {
+        if let Some(first) = self.declaring(&owed) {
             return first;
         }
         if let Some(wait) = self.too_soon() {
             return wait;
         }
         let Some(anchor) = self.state.anchor.clone() else {
-            return Move::Stop(stop_of(
-                Outcome::Defect,
-                None,
-                "nothing was read before a send",
-            ));
+            return self.defect("nothing was read before a send");
         };
         self.intend(opened, &owed, anchor)
+    }
+
+    /// What the table decided to send, before what the fold says is owed.
+    fn due(&self) -> Option<Owed> {
+        match self.live.declares {
+            Some(Declares::Resume) => Some(Owed::Resume),
+            Some(Declares::Resync) => Some(Owed::Resync),
+            None => self.state.owed(),
+        }
+    }
+
+    /// What comes before a RESUME or a RESYNC: the page is idle, the table decided
+    /// on the RESYNC, and the very same message is not out without an answer.
+    //= spec W11
+    //= spec W12
+    fn declaring(&self, owed: &Owed) -> Option<Move> {
+        match owed {
+            Owed::Resync if self.live.declares.is_none() => {
+                let why = format!("the handshake was not acknowledged: {}", self.last_faults());
+                return Some(self.ask(&Trouble::new(Sign::AsIs, Code::Establish, why)));
+            }
+            Owed::Resync | Owed::Resume => {}
+            Owed::Hello
+            | Owed::FirstRound
+            | Owed::Round(_)
+            | Owed::Resumed(_)
+            | Owed::Repair { .. } => return None,
+        }
+        if let Some(since) = self.live.busy_since {
+            let until = since + self.limits.reply_streaming_ms;
+            let why = "the page did not become idle";
+            return Some(if self.now() < until {
+                Move::Wait(Some(until))
+            } else {
+                self.ask(&Trouble::new(Sign::AsIs, Code::Capture, why))
+            });
+        }
+        let opened = self.state.opened.as_ref()?;
+        let (message, _, text) = self.text_of(opened, owed)?;
+        self.state.is_repeated(&text).then(|| {
+            let why = format!("this {message} was made before and nothing answered it");
+            self.ask(&Trouble::new(Sign::Repeated, Code::Establish, why))
+        })
     }
 
     fn intend(&self, opened: &Opened, owed: &Owed, anchor: Anchor) -> Move {
@@ -49,12 +93,12 @@ impl Session {
             Some(built) => built,
             None => {
                 let why = format!("no message can be built for {owed:?}");
-                return Move::Stop(stop_of(Outcome::Defect, None, &why));
+                return self.defect(why);
             }
         };
         if text.chars().count() as u64 > self.limits.message_len_max {
             let why = format!("the {message} is longer than message_len_max");
-            return Move::fail(Code::Compose, why);
+            return self.fail(Code::Compose, why);
         }
         Move::store(Record::Intent(Box::new(Intent {
             send: self.state.next_send(),
@@ -64,7 +108,10 @@ impl Session {
             text: Private::from(text),
             anchor,
             epoch: self.live.epoch,
-            voids: Vec::new(),
+            voids: match message {
+                SendKind::Resume | SendKind::Resync => self.state.to_void(),
+                SendKind::Hello | SendKind::Round | SendKind::Repair => Vec::new(),
+            },
         })))
     }
 
@@ -75,6 +122,28 @@ impl Session {
         Some(match owed {
             Owed::Hello => (SendKind::Hello, None, hello::build(&opened.offer)),
             Owed::Resync => (SendKind::Resync, None, resync::build(&opened.offer)),
+            Owed::Resume => {
+                let next = self.state.checkpoint.next_round();
+                let (terms, checkpoint) = (&opened.offer.terms, &self.state.checkpoint);
+                (
+                    SendKind::Resume,
+                    None,
+                    resume::build(terms, checkpoint, next),
+                )
+            }
+            Owed::Resumed(next) => {
+                let body = Body::Resumed {
+                    request: (self.state.checkpoint == Checkpoint::Start)
+                        .then(|| opened.request.clone()),
+                    known: self.state.known(),
+                };
+                let frame = self.frame(*next)?;
+                (
+                    SendKind::Round,
+                    Some(*next),
+                    round::build(&frame, &body.text()),
+                )
+            }
             Owed::FirstRound => {
                 let body = Body::Request(opened.request.clone()).text();
                 let frame = self.frame(Round::FIRST)?;
@@ -103,7 +172,7 @@ impl Session {
         if self.state.handshake == Handshake::Refused {
             //= spec H3
             let why = format!("the handshake was not acknowledged: {}", self.last_faults());
-            return Move::row(RowId::R13, Code::Establish, why);
+            return self.ask(&Trouble::new(Sign::AsIs, Code::Establish, why));
         }
         let last = self.state.sends.last().and_then(|row| row.judged.as_ref());
         match last {
@@ -116,13 +185,11 @@ impl Session {
                 );
                 Move::Stop(stop_of(Outcome::Violation, code, &why))
             }
-            Some(Judgement::Failed { code, detail }) => Move::row(RowId::R0, *code, detail),
+            Some(Judgement::Failed { code, detail }) => {
+                self.ask(&Trouble::new(Sign::AsIs, *code, detail))
+            }
             Some(Judgement::Held | Judgement::NotHeld { .. } | Judgement::Accepted(_)) | None => {
-                Move::Stop(stop_of(
-                    Outcome::Defect,
-                    None,
-                    "nothing is due and nothing is done",
-                ))
+                self.defect("nothing is due and nothing is done")
             }
         }
     }
@@ -140,39 +207,16 @@ impl Session {
     fn rounds_spent(&self, owed: &Owed) -> Option<Move> {
         let next = match owed {
             Owed::FirstRound => Round::FIRST,
-            Owed::Round(next) => *next,
-            Owed::Hello | Owed::Resync | Owed::Repair { .. } => return None,
+            Owed::Round(next) | Owed::Resumed(next) => *next,
+            Owed::Hello | Owed::Resync | Owed::Resume | Owed::Repair { .. } => return None,
         };
         (u64::from(next.0) > self.limits.rounds_max).then(|| {
             let why = format!(
                 "round {next} would pass rounds_max ({})",
                 self.limits.rounds_max
             );
-            let stop = stop_of(Outcome::Boundary, None, &why);
-            Move::Stop(Stop {
-                row: Some(RowId::R14),
-                ..stop
-            })
+            self.ask(&Trouble::bare(Sign::Boundary, why))
         })
-    }
-
-    /// A RESYNC is decided by the table and counted before it is made.
-    //= spec RP4
-    fn pay_for_resync(&self) -> Option<Move> {
-        let spent = u64::from(self.state.budgets.spent(Cost::Resync));
-        if self.live.resync_paid {
-            return None;
-        }
-        if spent >= self.limits.resync_max {
-            let why = format!("the handshake was not acknowledged: {}", self.last_faults());
-            return Some(Move::row(RowId::R13, Code::Establish, why));
-        }
-        Some(Move::store(Record::Decided {
-            row: RowId::R8,
-            facts: "handshake=unproven".to_owned(),
-            action: "RESYNC".to_owned(),
-            cost: Some(Cost::Resync),
-        }))
     }
 
     /// At least the send gap since the last send, and no more than so many an

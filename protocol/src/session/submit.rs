@@ -2,14 +2,15 @@
 
 use super::{
     Session,
+    ask::Trouble,
     decide::Move,
-    live::{Act, Proving, Submit, Trouble},
+    facts::Sign,
+    live::{self, Act, Proving, Submit},
 };
 use crate::{
     fault::Code,
     page::{Ask, Click, Refusal},
     record::{Record, SendRow},
-    recovery::RowId,
     send::{Located, SendEvidence, SendState, locate},
 };
 
@@ -32,10 +33,14 @@ impl Session {
     fn composing(&self, row: &SendRow) -> Move {
         if let Some((act, trouble)) = &self.live.trouble {
             let wait = self.unsettled(row);
-            return wait.unwrap_or_else(|| self.troubled(row, *act, trouble));
+            return wait.unwrap_or_else(|| self.troubled(*act, trouble));
         }
         if u64::from(row.attempts) >= self.limits.send_attempts_max {
-            return self.not_sent(Code::Submit, "every attempt was stopped before it left");
+            return self.not_sent(
+                Sign::AsIs,
+                Code::Submit,
+                "every attempt was stopped before it left",
+            );
         }
         if self.live.composed {
             return Move::store(Record::Dispatching {
@@ -92,9 +97,11 @@ impl Session {
         match (idle, self.now() < until) {
             (true, _) => None,
             (false, true) => Some(Move::Wait(Some(until))),
-            (false, false) => {
-                Some(self.not_sent(Code::Submit, "the page did not become idle in time"))
-            }
+            (false, false) => Some(self.not_sent(
+                Sign::AsIs,
+                Code::Submit,
+                "the page did not become idle in time",
+            )),
         }
     }
 
@@ -111,69 +118,91 @@ impl Session {
     }
 
     /// What the driver said before anything could have left.
-    fn troubled(&self, row: &SendRow, act: Act, trouble: &Trouble) -> Move {
+    fn troubled(&self, act: Act, trouble: &live::Trouble) -> Move {
         let refusal = match trouble {
-            Trouble::Failed(failure) => {
+            live::Trouble::Failed(failure) => {
                 let why = format!("the message could not be typed: {failure:?}");
-                return self.not_sent(Code::Compose, &why);
+                return self.not_sent(Sign::AsIs, Code::Compose, &why);
             }
-            Trouble::Refused(refusal) => refusal,
+            live::Trouble::Refused(refusal) => refusal,
         };
-        let (code, why) = match refusal {
+        let (sign, code, why) = match refusal {
             Refusal::AlreadyThere { turn } => {
                 let evidence = SendEvidence::OwnTurn { turn: turn.clone() };
                 return self.outcome(SendState::Sent, evidence);
             }
             Refusal::ForeignDraft { chars } => (
+                Sign::AsIs,
                 Code::Draft,
                 format!("somebody else's draft of {chars} characters stands in the composer"),
             ),
             Refusal::AnchorMoved { .. } => (
+                Sign::Conflict,
                 Code::Interference,
                 "another turn came into the conversation".to_owned(),
             ),
             Refusal::OtherPlace { .. } => (
+                Sign::Elsewhere,
                 Code::Conversation,
                 "the tab shows another conversation".to_owned(),
             ),
             Refusal::ReadBack { wanted, got, line } => (
+                Sign::AsIs,
                 Code::Compose,
                 format!("the composer kept {got} of {wanted} characters (differs at line {line})"),
             ),
             Refusal::TooLong { max } => (
+                Sign::AsIs,
                 Code::Compose,
                 format!("the text is over the composer's limit of {max} characters"),
             ),
             Refusal::BecameAttachment => (
+                Sign::AsIs,
                 Code::Compose,
                 "the page turned the text into an attachment".to_owned(),
             ),
-            Refusal::NoComposer => (Code::Layout, "the page has no visible composer".to_owned()),
+            Refusal::NoComposer => (
+                Sign::AsIs,
+                Code::Layout,
+                "the page has no visible composer".to_owned(),
+            ),
             Refusal::NoSend => (
+                Sign::AsIs,
                 Code::Submit,
                 "the send control is missing or disabled".to_owned(),
             ),
-            Refusal::Covered { by } => {
-                (Code::Submit, format!("the send control is covered by {by}"))
-            }
-            Refusal::Busy => (Code::Submit, "the page is generating".to_owned()),
-            Refusal::Blocked => (Code::Blocker, "the page shows a blocker".to_owned()),
+            Refusal::Covered { by } => (
+                Sign::AsIs,
+                Code::Submit,
+                format!("the send control is covered by {by}"),
+            ),
+            Refusal::Busy => (
+                Sign::AsIs,
+                Code::Submit,
+                "the page is generating".to_owned(),
+            ),
+            Refusal::Blocked => (
+                Sign::Blocked,
+                Code::Blocker,
+                "the page shows a blocker".to_owned(),
+            ),
             Refusal::Layout { missing } => (
+                Sign::AsIs,
                 Code::Layout,
                 format!("needed marks are missing: {}", missing.join(", ")),
             ),
             Refusal::NoCopy | Refusal::Stale => (
+                Sign::AsIs,
                 Code::Submit,
                 format!("the driver refused {act:?} as {refusal:?}"),
             ),
         };
-        let _ = row;
-        self.not_sent(code, &why)
+        self.not_sent(sign, code, &why)
     }
 
     /// The end of a send that provably did not leave: our draft is cleared.
     //= spec S9
-    fn not_sent(&self, code: Code, why: &str) -> Move {
+    fn not_sent(&self, sign: Sign, code: Code, why: &str) -> Move {
         if self.live.draft {
             return Move::Ask(
                 Ask::ClearDraft {
@@ -182,7 +211,10 @@ impl Session {
                 self.limits.call_ms,
             );
         }
-        Move::fail(code, why)
+        match code.about().row {
+            Some(_) => self.ask(&Trouble::new(sign, code, why)),
+            None => self.fail(code, why),
+        }
     }
 
     fn proving(&self, row: &SendRow, proving: &Proving) -> Option<Move> {
@@ -196,7 +228,7 @@ impl Session {
             // Recorded unknown: from here on the reply's wait carries it.
             return None;
         }
-        if let Some((Act::Submit, Trouble::Refused(refusal))) = &self.live.trouble {
+        if let Some((Act::Submit, live::Trouble::Refused(refusal))) = &self.live.trouble {
             return Some(self.refused_before_click(refusal));
         }
         if let Some(Click::Stopped { hit }) = &proving.click {
@@ -278,7 +310,7 @@ impl Session {
             }
             Located::Foreign { .. } => {
                 let why = "something else stands where our message belongs";
-                Some(Move::row(RowId::R10, Code::Interference, why).worst_of(self))
+                Some(self.ask(&Trouble::new(Sign::Conflict, Code::Interference, why)))
             }
             Located::AnchorLast | Located::AnchorUnseen => None,
         }

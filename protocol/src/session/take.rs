@@ -2,17 +2,16 @@
 
 use super::{
     Session,
+    ask::Trouble,
+    facts::Sign,
     input::Input,
     live::{Pause, Seen, Submit},
-    stop_of,
 };
 use crate::{
     fault::Code,
     limits::COVERAGE_GAP_MS,
-    outcome::Outcome,
     page::{CallFailure, Observation, Pulse, What},
-    record::{Record, Stop},
-    recovery::RowId,
+    record::Record,
     time::Millis,
 };
 
@@ -50,12 +49,8 @@ impl Session {
                 if self.live.storing.take().is_none() {
                     return;
                 }
-                let worst = self.truth(Outcome::Environment);
-                let stop = stop_of(worst, Some(Code::Journal), &error.to_string());
-                self.give_up(Stop {
-                    row: Some(RowId::R15),
-                    ..stop
-                });
+                let trouble = Trouble::new(Sign::Defect, Code::Journal, error.to_string());
+                self.give_up(self.stop_for(&trouble));
             }
             Input::Agent(report) => {
                 if self.state.plan.is_some() {
@@ -109,6 +104,10 @@ impl Session {
                     self.live.blocked_since.get_or_insert(now);
                 }
                 self.watch_coverage(now);
+                self.live.busy_since = match self.live.busy_since {
+                    _ if !look.composer.stop => None,
+                    known => known.or(Some(now)),
+                };
                 self.live.dialog = None;
                 self.live.look = Some(Seen {
                     at: now,

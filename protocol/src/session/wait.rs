@@ -2,19 +2,19 @@
 
 use super::{
     Session,
+    ask::Trouble,
     decide::Move,
+    facts::Sign,
     input::{Effect, Pace},
     live::Pause,
-    stop_of,
 };
 use crate::{
     fault::Code,
-    outcome::Outcome,
     page::{Ask, Place, Role},
-    record::{Cost, Judgement, Record, SendRow, Stop},
-    recovery::RowId,
+    record::{Judgement, Record, SendRow},
     reply::{CaptureFailure, Phase, Progress, Verdict, Want},
     send::{SendEvidence, SendState, is_ours},
+    time::Millis,
 };
 
 /// Copies asked for at one state of the reply before its proof counts as lost.
@@ -32,11 +32,7 @@ impl Session {
         //= spec RP5
         if self.round_end().is_some_and(|end| end <= self.now()) {
             let why = "the round took longer than round_s";
-            let stop = stop_of(self.truth(Outcome::Boundary), None, why);
-            return Some(Move::Stop(Stop {
-                row: Some(RowId::R14),
-                ..stop
-            }));
+            return Some(self.ask(&Trouble::bare(Sign::Boundary, why)));
         }
         Some(match &self.live.verdict {
             None => Move::Wait(self.round_end()),
@@ -62,7 +58,7 @@ impl Session {
         let ours = row.own.as_ref() == Some(id) || is_ours(last, row.intent.text.as_str());
         (!ours).then(|| {
             let why = "a message that is not ours stands in the conversation after ours";
-            Move::row(RowId::R10, Code::Interference, why).worst_of(self)
+            self.ask(&Trouble::new(Sign::Conflict, Code::Interference, why))
         })
     }
 
@@ -92,17 +88,21 @@ impl Session {
                 self.failed(row, code.unwrap_or(Code::PageFailed), verdict)
             }
             //= spec C6
-            Verdict::Interference(_) => {
-                Move::row(RowId::R10, Code::Interference, verdict.to_string()).worst_of(self)
-            }
-            Verdict::OtherPlace { .. } => {
-                Move::row(RowId::R0, Code::Conversation, verdict.to_string()).worst_of(self)
-            }
+            Verdict::Interference(_) => self.ask(&Trouble::new(
+                Sign::Conflict,
+                Code::Interference,
+                verdict.to_string(),
+            )),
+            Verdict::OtherPlace { .. } => self.ask(&Trouble::new(
+                Sign::Elsewhere,
+                Code::Conversation,
+                verdict.to_string(),
+            )),
             Verdict::CaptureFailed {
                 why: CaptureFailure::Layout { .. },
-            } => Move::fail(Code::Layout, verdict.to_string()).worst_of(self),
-            Verdict::SourceUncertain(_) => self.reread(Code::SourceUncertain, verdict),
-            Verdict::CaptureFailed { .. } => self.reread(Code::Capture, verdict),
+            } => self.fail(Code::Layout, verdict.to_string()),
+            Verdict::SourceUncertain(_) => self.reread(Sign::AsIs, Code::SourceUncertain, verdict),
+            Verdict::CaptureFailed { .. } => self.reread(Sign::AsIs, Code::Capture, verdict),
         }
     }
 
@@ -120,7 +120,7 @@ impl Session {
     /// A reply that failed for good is judged so; what is owed then is nothing.
     fn failed(&self, row: &SendRow, code: Code, verdict: &Verdict) -> Move {
         if row.state() != SendState::Sent {
-            return Move::row(RowId::R0, code, verdict.to_string()).worst_of(self);
+            return self.ask(&Trouble::new(Sign::AsIs, code, verdict.to_string()));
         }
         Move::store(Record::Judged {
             send: row.intent.send,
@@ -134,38 +134,22 @@ impl Session {
 
     /// The same round once more: nothing is sent, the page is read again after
     /// a pause, and the reads are counted.
-    pub(super) fn reread(&self, code: Code, why: impl ToString) -> Move {
-        let row = if code == Code::Capture && self.nothing_seen() {
-            RowId::R2
-        } else {
-            RowId::R1
-        };
-        match self.live.pause {
-            Pause::Due(pace) => return Move::Act(Effect::Pace(pace)),
-            Pause::Asked(_) => return Move::Wait(self.round_end()),
-            Pause::Over(_) => return Move::Act(Effect::Rewatch),
-            Pause::None => {}
-        }
-        //= spec RP4
-        if u64::from(self.state.budgets.spent(Cost::Read)) >= self.limits.reads_max {
-            let why = format!("every re-read is spent; last: {}", why.to_string());
-            return Move::row(RowId::R13, code, why).worst_of(self);
-        }
-        Move::store(Record::Decided {
-            row,
-            facts: format!(
-                "reply={}",
-                if row == RowId::R2 { "none" } else { "unproven" }
-            ),
-            action: "read again".to_owned(),
-            cost: Some(Cost::Read),
-        })
+    pub(super) fn reread(&self, sign: Sign, code: Code, why: impl ToString) -> Move {
+        self.pausing(self.round_end())
+            .unwrap_or_else(|| self.ask(&Trouble::new(sign, code, why.to_string())))
     }
 
-    fn nothing_seen(&self) -> bool {
-        let seen = self.live.look.as_ref();
-        let newest = seen.and_then(|seen| seen.look.tail.last());
-        newest.is_none_or(|turn| turn.reply.is_none())
+    /// The pause before the next read, which was decided, and then that read.
+    pub(super) fn pausing(&self, until: Option<Millis>) -> Option<Move> {
+        match self.live.pause {
+            Pause::Due(pace @ Pace::Read { .. }) => Some(Move::Act(Effect::Pace(pace))),
+            Pause::Asked(Pace::Read { .. }) => Some(Move::Wait(until)),
+            Pause::Over(Pace::Read { .. }) => Some(Move::Act(Effect::Rewatch)),
+            Pause::None
+            | Pause::Due(Pace::Reattach { .. })
+            | Pause::Asked(Pace::Reattach { .. })
+            | Pause::Over(Pace::Reattach { .. }) => None,
+        }
     }
 
     /// The conversation gets its own id once our own turn stands in it.
@@ -182,22 +166,9 @@ impl Session {
         }
     }
 
-    fn round_end(&self) -> Option<crate::time::Millis> {
+    fn round_end(&self) -> Option<Millis> {
         self.live
             .round_since
             .map(|since| since + self.limits.round_ms)
-    }
-
-    /// The pause that a stored decision calls for.
-    pub(super) fn pause_for(&self, cost: Option<Cost>) -> Pause {
-        match cost {
-            Some(Cost::Read) => Pause::Due(Pace::Read {
-                nth: self.state.budgets.spent(Cost::Read).saturating_sub(1),
-            }),
-            Some(Cost::Reattach) => Pause::Due(Pace::Reattach {
-                nth: self.state.budgets.spent(Cost::Reattach).saturating_sub(1),
-            }),
-            Some(Cost::Resume | Cost::Resync) | None => Pause::None,
-        }
     }
 }

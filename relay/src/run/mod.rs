@@ -15,7 +15,7 @@ use protocol::{
     page::{Observation, What},
     record::{Entry, Journal, JournalError, Owner, Record, Seq, State, Stop},
     reply::{Progress, Verdict},
-    session::{AgentReport, Effect, Input, Pace, Phase, Session},
+    session::{AgentReport, Effect, Input, Pace, Phase, Session, Start},
     time::{Millis, SpanMs},
 };
 use tokio::{sync::mpsc, time::sleep};
@@ -156,7 +156,8 @@ struct Relay<'r> {
 impl<'r> Relay<'r> {
     fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
         let now = parts.clock.now();
-        let session = Session::new(now, parts.state.clone(), parts.limits.clone());
+        let start = Start::default();
+        let session = Session::new(now, parts.state.clone(), parts.limits.clone(), start);
         interrupt(parts.interrupt_at, parts.state.seq);
         Self {
             session,

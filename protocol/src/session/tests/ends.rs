@@ -10,7 +10,7 @@ use crate::{
     record::{Journal, JournalError, Record, State, fold},
     recovery::RowId,
     reply::{CaptureFailure, Verdict},
-    session::{Input, Session},
+    session::{Input, Session, Start},
     time::Millis,
 };
 
@@ -177,7 +177,7 @@ fn a_standing_stop_meets_every_start_again() {
     let world = run(World::answering([plan("blocked", "x")]));
     let entries = world.journal.entries().unwrap();
     let state: State = fold(&entries).unwrap();
-    let mut again = Session::new(Millis(5), state, Limits::default());
+    let mut again = Session::new(Millis(5), state, Limits::default(), Start::default());
     let effect = again.poll_effect();
     let Some(crate::session::Effect::Finish(stop)) = effect else {
         panic!("went on with {effect:?}");

@@ -15,7 +15,7 @@ use crate::{
     record::{Entry, Journal, MemoryJournal, Opened, Owner, Record, State, Stop, fold},
     reply::{Captured, EndWitness, Source, Verdict},
     send::{Located, locate},
-    session::{AgentReport, Effect, Input, Session},
+    session::{AgentReport, Effect, Input, Session, Start},
     text::Private,
     time::{Millis, WallMs},
     wire,
@@ -122,7 +122,7 @@ impl World {
         let mut state = State::default();
         state.apply(&entry).unwrap();
         Self {
-            session: Session::new(Millis(1_000), state, limits),
+            session: Session::new(Millis(1_000), state, limits, Start::default()),
             journal,
             owner,
             now: Millis(1_000),
@@ -575,7 +575,7 @@ impl World {
         self.spawned = None;
         self.stop = None;
         self.hold = hold;
-        self.session = Session::new(self.now, state, Limits::default());
+        self.session = Session::new(self.now, state, Limits::default(), Start::default());
         self.drain();
         self.attach(AttachCause::First);
     }
