@@ -10,6 +10,7 @@ use super::{
     world::{AgentDoes, ClickDoes, World},
 };
 use crate::{
+    limits::Limits,
     message,
     outcome::Outcome,
     page::{AttachCause, Beat, Loss, Pulse, Role, What},
@@ -205,19 +206,19 @@ fn play(course: &[Happens]) -> World {
         world.prove();
         world.run(2);
     }
-    // The disturbances are over: what can be proven is.
-    for _ in 0..40 {
-        if world.stop.is_some() {
-            break;
-        }
-        world.agent = AgentDoes::Settle;
-        world.clicks.clear();
-        world.prove();
-        world.drain();
-        world.run(20);
-    }
+    // The disturbances are over: what can be proven is, and the rest ends.
+    world.agent = AgentDoes::Settle;
+    world.clicks.clear();
+    world.hold = None;
+    world.patience = Some(Limits::default().reply_streaming_ms);
+    world.drain();
+    world.run(STEPS_MAX);
     world
 }
+
+/// Wake-ups within which a session that nothing disturbs any more has ended: a
+/// second each, over every read that is left.
+const STEPS_MAX: u32 = 4_000;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
@@ -230,6 +231,7 @@ proptest! {
         nothing_twice(&world);
         nothing_run_twice(&world);
         chained(&world);
+        prop_assert!(world.stop.is_some(), "hangs in {:?}: {:?}", world.session.phase(), world.effects);
     }
 }
 

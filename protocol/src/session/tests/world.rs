@@ -13,11 +13,11 @@ use crate::{
         Role, TargetId, Turn, TurnId, TurnKey, What,
     },
     record::{Entry, Journal, MemoryJournal, Opened, Owner, Record, State, Stop, fold},
-    reply::{Captured, EndWitness, Source, Verdict},
+    reply::{CaptureFailure, Captured, EndWitness, Source, Verdict},
     send::{Located, locate},
     session::{AgentReport, Effect, Input, Session, Start},
     text::Private,
-    time::{Millis, WallMs},
+    time::{Millis, SpanMs, WallMs},
     wire,
 };
 
@@ -78,6 +78,10 @@ pub struct World {
     pub hold: Option<&'static str>,
     pub stop: Option<Stop>,
     watched: Option<crate::id::SendId>,
+    /// How long an awaited reply may show nothing before it counts as not proven;
+    /// none: for ever.
+    pub patience: Option<SpanMs>,
+    watched_since: Millis,
     /// Plans that were let go.
     pub executed: Vec<String>,
     /// A wrapper that waits to be let go; its pipe closes with the relay.
@@ -139,6 +143,8 @@ impl World {
             hold: None,
             stop: None,
             watched: None,
+            patience: None,
+            watched_since: Millis(0),
             executed: Vec::new(),
             spawned: None,
             log: Vec::new(),
@@ -231,7 +237,9 @@ impl World {
             if self.stop.is_some() {
                 return;
             }
-            let Some(wake) = self.session.next_wake() else {
+            // The relay looks now and then even where the machine waits for ever.
+            let now_and_then = self.patience.map(|_| self.now + 1_000);
+            let Some(wake) = self.session.next_wake().or(now_and_then) else {
                 return;
             };
             // A look every second, as the driver's net gives it.
@@ -241,6 +249,22 @@ impl World {
             }
             self.input(Input::Tick);
             self.drain();
+            self.lose_patience();
+        }
+    }
+
+    /// The reply is proven where it stands; else, after its deadline, it is not.
+    fn lose_patience(&mut self) {
+        let Some(patience) = self.patience else {
+            return;
+        };
+        self.prove();
+        self.drain();
+        if self.watched.is_some() && self.now.since(self.watched_since) >= patience {
+            self.watched_since = self.now;
+            let (limit, missing) = ("reply_streaming_s".to_owned(), Vec::new());
+            let why = CaptureFailure::Deadline { limit, missing };
+            self.verdict(Verdict::CaptureFailed { why });
         }
     }
 
@@ -283,9 +307,12 @@ impl World {
             Effect::Append(_) => {}
             Effect::Page(command) => self.page(command),
             Effect::Reattach => self.attach(AttachCause::Link),
-            Effect::Watch { send, .. } => self.watched = Some(send),
+            Effect::Watch { send, .. } => {
+                self.watched = Some(send);
+                self.watched_since = self.now;
+            }
             Effect::Unwatch => self.watched = None,
-            Effect::Rewatch => {}
+            Effect::Rewatch => self.watched_since = self.now,
             Effect::Prepare(_) => match self.agent {
                 AgentDoes::LetAskExpire => self.input(Input::Agent(AgentReport::AskExpired)),
                 AgentDoes::Settle
