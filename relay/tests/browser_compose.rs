@@ -49,6 +49,10 @@ fn hard_texts() -> Vec<(&'static str, String)> {
             "control characters",
             "a\u{1}b\u{b}c\u{c}d\u{1b}[0me\u{7f}".to_owned(),
         ),
+        (
+            "five thousand lines",
+            "x\n\n".repeat(2_499) + "\tlast but one\nlast  ",
+        ),
         ("two equal lines", "same\nsame\nsame".to_owned()),
         (
             "sixty thousand characters",
@@ -148,6 +152,56 @@ async fn a_composer_that_cuts_the_text_is_found_out_and_left_empty() {
         assert_eq!((wanted, got, line), (6_400, 5_000, 313));
         stage.ends.look(|l| l.composer.draft.chars == 0).await;
         assert_eq!(stage.received(), Vec::<String>::new());
+        stage.strike().await;
+    }
+}
+
+/// What stands in the composer's place then is not ours to take away: nothing is
+/// typed beside it, and nothing is ever submitted with it.
+#[tokio::test]
+async fn a_text_that_becomes_an_attachment_is_noticed_and_nothing_is_sent_with_it() {
+    for layout in LAYOUTS {
+        let attaches = r#"{"fault":"composer-attaches","len":5000}"#;
+        let mut stage = Stage::set(layout, &[("any.composing", attaches)]).await;
+        let text = "0123456789abcde\n".repeat(400);
+        let answer = stage.compose(&text, &Anchor::Empty, &[]).await;
+        assert_eq!(answer, Answer::Refused(Refusal::BecameAttachment));
+        let look = stage.ends.look(|l| l.composer.attachments == 1).await;
+        assert_eq!(look.composer.draft.chars, 0);
+        let answer = stage.submit(&text, &Anchor::Empty).await;
+        assert!(matches!(answer, Answer::Refused(_)), "{answer:?}");
+        let answer = stage.compose("short", &Anchor::Empty, &[&text]).await;
+        assert_eq!(answer, Answer::Refused(Refusal::ForeignDraft { chars: 0 }));
+        assert_eq!(stage.received(), Vec::<String>::new());
+        stage.strike().await;
+    }
+}
+
+/// A process that died while it typed: what stands there is the beginning of a
+/// text of ours, however short, and the same text is typed anew.
+//= spec S7 type=test
+#[tokio::test]
+async fn a_half_typed_draft_of_ours_is_cleared_and_the_text_typed_whole() {
+    let text = "# ROUND pi-bridge/1\nFRAME: s=1\n\n请求：修复加法 👩‍👩‍👧 מימין";
+    let half: Vec<usize> = (1..text.len())
+        .filter(|at| text.is_char_boundary(*at))
+        .step_by(17)
+        .collect();
+    for (layout, part) in LAYOUTS.into_iter().cycle().zip(half) {
+        let draft = serde_json::json!({ "fault": "old-draft", "text": &text[..part] });
+        let mut stage = Stage::set(layout, &[("load", &draft.to_string())]).await;
+        stage.ends.look(|l| l.composer.draft.chars > 0).await;
+        let answer = stage.compose(text, &Anchor::Empty, &[]).await;
+        let Answer::Composed(composed) = answer else {
+            panic!("{part} bytes: {answer:?}")
+        };
+        assert!(composed.cleared, "{part} bytes");
+        assert_eq!(
+            stage.submit(text, &Anchor::Empty).await,
+            Answer::Submitted(Click::Passed)
+        );
+        stage.reply().await;
+        assert_eq!(stage.received(), [text], "{part} bytes");
         stage.strike().await;
     }
 }
