@@ -22,5 +22,5 @@ pub mod trust;
 pub use completeness::prove;
 pub use evidence::{Awaited, Evidence, Seen, Trace};
 pub use layout::STREAM_PATHS;
-pub use limits::Limits;
+pub use limits::{EVIDENCE_BYTES_MAX, Limits, TEXT_BYTES_MAX};
 pub use scripts::{Scripts, scripts};

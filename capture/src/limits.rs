@@ -3,6 +3,13 @@
 use protocol::limits;
 use protocol::time::SpanMs;
 
+/// Bytes of one text of a reply that are kept; a longer one is no source.
+pub const TEXT_BYTES_MAX: usize = 4 << 20;
+/// What one reply's evidence may hold in all, whatever comes: two texts of the
+/// server, the different copies and what is shown, each with its comparison
+/// form, and the streams that are decoded.
+pub const EVIDENCE_BYTES_MAX: usize = 128 << 20;
+
 /// The limits of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

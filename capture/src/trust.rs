@@ -2,20 +2,23 @@
 //!
 //! | source | where from | counts once | counts for nothing |
 //! |---|---|---|---|
-//! | stream | the event stream of our own request | its end was seen inside it | events lost or not decoded, attachment ended before it did, our text in two requests |
+//! | stream | the event stream of our own request, or one that says that it answers our whole text | its end was seen inside it | events lost or not decoded, attachment ended before it did, our text in two requests |
+//! | page data | the conversation, where the page itself fetched it | our whole message is the last of our side in it and the reply is finished there | another conversation, branch or turn than the one shown, over its limit |
 //! | copy | the reply's own copy control | the bar stood and nothing was being generated | the shown text changed since, another turn, an older epoch |
 //! | DOM | the blocks under the bar | seen after the end | empty while a copy has text; an editor that shows some lines of the same block |
 //! | re-read | as DOM, after the document was loaded anew | as DOM | as DOM |
 //!
 //! Two that agree (C9), one of them from the page after the end, and no other
-//! that differs. The text itself is the stream's Markdown, else the copy's;
-//! rendered text alone is never an answer (W4).
+//! that differs. The text itself is the stream's Markdown, else the data's, else
+//! the copy's; rendered text alone is never an answer (W4). That page data are a
+//! source of the text as the stream is **(ours: C2 names them as an end only, W4
+//! as a source)**. Nothing is ever asked of the page's server.
 
 use protocol::reply::{Disagreement, Source};
 use protocol::time::{Millis, SpanMs};
 
 use crate::compare::Relation;
-use crate::evidence::{CopyTaken, Evidence, Raw};
+use crate::evidence::{DataTaken, Evidence, Raw};
 
 /// How the sources of a reply stand to one another.
 #[derive(Debug)]
@@ -56,25 +59,35 @@ impl Agreement<'_> {
     pub(crate) fn holds(&self) -> bool {
         let from_page = |source: &Source| match source {
             Source::Copy | Source::Dom | Source::Reread => true,
-            Source::Stream => false,
+            Source::Stream | Source::Data => false,
         };
         self.doubt.is_none() && self.agreed.len() >= 2 && self.agreed.iter().any(from_page)
     }
 }
 
 /// Weighs the sources. `end_at` is when nothing more was known to come; what
-/// the page showed before that is no witness.
+/// the page showed before that is no witness. `data` are the page's own data,
+/// where they are of this exchange and say that the reply is finished.
 //= spec C2
 //= spec C3
-pub(crate) fn weigh(evidence: &Evidence, end_at: Option<Millis>) -> Agreement<'_> {
+pub(crate) fn weigh<'a>(
+    evidence: &'a Evidence,
+    end_at: Option<Millis>,
+    data: Option<&'a DataTaken>,
+) -> Agreement<'a> {
     let sources = &evidence.sources;
     let stream = sources.raw.as_ref();
     let copy = sources
         .copy()
         .filter(|copy| end_at.is_none_or(|end| copy.at >= end));
-    let raw = stream.or(copy.map(|copy| &copy.raw));
+    // What the server gave, and how the page's sources stand to it.
+    let server = match (stream, data) {
+        (Some(raw), _) => Some((Source::Stream, raw)),
+        (None, Some(data)) => Some((Source::Data, &data.raw)),
+        (None, None) => None,
+    };
     let mut agreement = Agreement {
-        raw,
+        raw: server.map(|(_, raw)| raw).or(copy.map(|copy| &copy.raw)),
         agreed: Vec::new(),
         have: Vec::new(),
         partial: Vec::new(),
@@ -83,7 +96,18 @@ pub(crate) fn weigh(evidence: &Evidence, end_at: Option<Millis>) -> Agreement<'_
     if stream.is_some() {
         agreement.take(Source::Stream);
     }
-    weigh_copies(&mut agreement, stream, &sources.copies, copy);
+    if let Some(data) = data {
+        agreement.weigh(Source::Data, &data.raw, stream_to(stream, data.to_stream));
+    }
+    if let Some(copy) = copy {
+        let to_server = stream_to(stream, copy.to_stream).or_else(|| {
+            data.zip(copy.to_data)
+                .map(|(data, to)| (Source::Data, data.raw.form.chars(), to))
+        });
+        let differs = to_server.filter(|(_, _, relation)| *relation != Relation::Equal);
+        let to_other = copy.other.map(|(chars, to)| (Source::Copy, chars, to));
+        agreement.weigh(Source::Copy, &copy.raw, differs.or(to_other));
+    }
     let shown_as = if evidence.reloaded {
         Source::Reread
     } else {
@@ -92,14 +116,15 @@ pub(crate) fn weigh(evidence: &Evidence, end_at: Option<Millis>) -> Agreement<'_
     if let Some(dom) = &sources.dom
         && end_at.is_some_and(|end| dom.at >= end)
     {
-        let (other, relation, chars) = match (stream, copy) {
-            (Some(raw), _) => (Source::Stream, dom.to_stream, raw.form.chars()),
+        let (other, relation, chars) = match (server, copy) {
+            (Some((Source::Data, raw)), _) => (Source::Data, dom.to_data, raw.form.chars()),
+            (Some((source, raw)), _) => (source, dom.to_stream, raw.form.chars()),
             (None, Some(copy)) => (Source::Copy, dom.to_copy, copy.raw.form.chars()),
             (None, None) => (Source::Copy, None, 0),
         };
         // A page that shows nothing of a text that is known: not yet rendered,
         // or its layout keeps the text elsewhere.
-        let empty = dom.form.is_empty() && raw.is_some_and(|raw| !raw.form.is_empty());
+        let empty = dom.form.is_empty() && agreement.raw.is_some_and(|raw| !raw.form.is_empty());
         let doubt = |grace, at| Doubt {
             what: Disagreement {
                 one: other,
@@ -128,57 +153,42 @@ pub(crate) fn weigh(evidence: &Evidence, end_at: Option<Millis>) -> Agreement<'_
     agreement
 }
 
+/// How a source stands to the stream's text, where there is one.
+fn stream_to(stream: Option<&Raw>, to: Option<Relation>) -> Option<(Source, u32, Relation)> {
+    let (raw, to) = stream.zip(to)?;
+    Some((Source::Stream, raw.form.chars(), to))
+}
+
 impl Agreement<'_> {
     fn take(&mut self, source: Source) {
         self.have.push(source);
         self.agreed.push(source);
     }
-}
 
-/// Every copy of the text as it is shown now must say what the stream says, and
-/// what the others say.
-fn weigh_copies(
-    agreement: &mut Agreement<'_>,
-    stream: Option<&Raw>,
-    copies: &[CopyTaken],
-    last: Option<&CopyTaken>,
-) {
-    let Some(last) = last else { return };
-    let differs = |one, raw: &Raw, relation| match relation {
-        Relation::Equal => None,
-        Relation::Behind | Relation::Partial => Some((one, raw.form.chars(), 0)),
-        Relation::Differ { at } => Some((one, raw.form.chars(), at)),
-    };
-    let to_stream = stream
-        .zip(last.to_stream)
-        .and_then(|(raw, relation)| differs(Source::Stream, raw, relation));
-    let to_others = || {
-        copies
-            .iter()
-            .filter(|copy| copy.is_current())
-            .find_map(|copy| {
-                differs(
-                    Source::Copy,
-                    &copy.raw,
-                    copy.raw.form.relation(&last.raw.form),
-                )
-            })
-    };
-    match to_stream.or_else(to_others) {
-        None => agreement.take(Source::Copy),
-        Some((one, one_chars, at)) => {
-            agreement.have.push(Source::Copy);
-            agreement.doubt = Some(Doubt {
-                what: Disagreement {
-                    one,
-                    one_chars,
-                    other: Source::Copy,
-                    other_chars: last.raw.form.chars(),
-                    at,
-                },
-                grace: Grace::None,
-            });
-        }
+    /// A Markdown source that was given for good: it says what the other one
+    /// says, or the text is in doubt at once.
+    fn weigh(&mut self, source: Source, raw: &Raw, to: Option<(Source, u32, Relation)>) {
+        let differs = to.and_then(|(one, chars, relation)| match relation {
+            Relation::Equal => None,
+            Relation::Behind | Relation::Partial => Some((one, chars, 0)),
+            Relation::Differ { at } => Some((one, chars, at)),
+        });
+        let Some((one, one_chars, at)) = differs else {
+            self.take(source);
+            return;
+        };
+        self.have.push(source);
+        let what = Disagreement {
+            one,
+            one_chars,
+            other: source,
+            other_chars: raw.form.chars(),
+            at,
+        };
+        self.doubt.get_or_insert(Doubt {
+            what,
+            grace: Grace::None,
+        });
     }
 }
 

@@ -23,7 +23,7 @@ use crate::error::{BrowserFault, CallError, Error, PageFault, TabFault, bounded}
 use crate::limits::Limits;
 use crate::link::{Incoming, Link};
 use crate::page::{Page, World};
-use crate::watch::{self, BINDING, Sight, WORLD, Worlds};
+use crate::watch::{self, BINDING, Early, Sight, WORLD, Worlds};
 
 /// The largest request body that the browser hands out whole.
 const POST_BYTES_MAX: i64 = 4 << 20;
@@ -35,6 +35,8 @@ pub(crate) struct Standing {
     pub target: TargetId,
     pub worlds: Worlds,
     pub address: String,
+    /// What the page asked its server for meanwhile.
+    pub early: Early,
 }
 
 /// Chooses the tab, attaches to it alone, and arms it.
@@ -79,15 +81,18 @@ pub(crate) async fn attach(
             frame,
             ..Worlds::default()
         };
-        let address = settle(&page, events, &mut worlds, scripts, opened, deadline).await?;
-        Ok::<_, Error>((worlds, address))
+        let mut early = Early::default();
+        let seen = (&mut worlds, &mut early);
+        let address = settle(&page, events, seen, scripts, opened, deadline).await?;
+        Ok::<_, Error>((worlds, address, early))
     };
     match armed.await {
-        Ok((worlds, address)) => Ok(Standing {
+        Ok((worlds, address, early)) => Ok(Standing {
             page,
             target,
             worlds,
             address,
+            early,
         }),
         Err(error) => {
             detach(&page).await;
@@ -186,14 +191,14 @@ fn source(scripts: &Scripts) -> String {
 async fn settle(
     page: &Page,
     events: &mut mpsc::Receiver<Incoming>,
-    worlds: &mut Worlds,
+    (worlds, early): (&mut Worlds, &mut Early),
     scripts: &Scripts,
     opened: bool,
     deadline: Instant,
 ) -> Result<String, Error> {
     loop {
         while let Ok(incoming) = events.try_recv() {
-            take(page, worlds, incoming)?;
+            take(page, worlds, early, incoming)?;
         }
         if let Some(world) = worlds.ours.clone() {
             match stands(page, &world, scripts).await {
@@ -202,7 +207,7 @@ async fn settle(
                 Ok(address) => return Ok(address),
                 Err(error) => {
                     while let Ok(incoming) = events.try_recv() {
-                        take(page, worlds, incoming)?;
+                        take(page, worlds, early, incoming)?;
                     }
                     // The document may have gone under us; then look again.
                     if worlds.ours.as_ref() == Some(&world) {
@@ -213,7 +218,7 @@ async fn settle(
             }
         }
         match timeout_at(deadline, events.recv()).await {
-            Ok(Some(incoming)) => take(page, worlds, incoming)?,
+            Ok(Some(incoming)) => take(page, worlds, early, incoming)?,
             Ok(None) => {
                 return Err(BrowserFault::Ended {
                     why: page.link.end(),
@@ -230,7 +235,12 @@ async fn settle(
     }
 }
 
-fn take(page: &Page, worlds: &mut Worlds, incoming: Incoming) -> Result<(), Error> {
+fn take(
+    page: &Page,
+    worlds: &mut Worlds,
+    early: &mut Early,
+    incoming: Incoming,
+) -> Result<(), Error> {
     let Incoming::Event(event) = incoming else {
         return Ok(());
     };
@@ -244,12 +254,15 @@ fn take(page: &Page, worlds: &mut Worlds, incoming: Incoming) -> Result<(), Erro
         }
         .into()),
         Sight::Detached { why } => Err(PageFault::Silent { why }.into()),
+        Sight::Net(net) => {
+            early.keep(net);
+            Ok(())
+        }
         Sight::Said { .. }
         | Sight::WorldCame { .. }
         | Sight::WorldGone { .. }
         | Sight::WorldsCleared
         | Sight::DialogClosed
-        | Sight::Net(_)
         | Sight::Nothing => Ok(()),
     }
 }

@@ -16,8 +16,9 @@ pub struct Config {
     pub tab: TabWish,
     /// The page scripts, opaque here.
     pub scripts: Scripts,
-    /// Requests of the page whose path contains one of these carry a message
-    /// of ours out and its reply back.
+    /// Requests of the page whose path contains one of these concern a
+    /// conversation: a POST carries a message out and its reply back, a web
+    /// socket carries replies, a GET fetches the conversation's data.
     pub stream_paths: Vec<String>,
     /// The named limits.
     pub limits: Limits,

@@ -14,13 +14,15 @@ use protocol::page::{
 use tokio::sync::{Notify, mpsc};
 
 use crate::config::TabWish;
+use crate::watch::DATA_BYTES_MAX;
 
 /// Commands that may wait for the driver.
 const CONTROLS_MAX: usize = 32;
 /// Looks that may wait for their taker.
 const LOOKS_MAX: usize = 16;
 /// Bytes of streams that may wait for their taker.
-const STREAM_BYTES_MAX: usize = 8 << 20;
+const STREAM_BYTES_MAX: usize = 16 << 20;
+const _: () = assert!(DATA_BYTES_MAX < STREAM_BYTES_MAX);
 /// Reports of malformed data, and of dialogs, that may wait.
 const REPORTS_MAX: usize = 64;
 /// Everything together. Over it nobody is taking, and the driver ends.
@@ -248,6 +250,7 @@ fn weight(what: &What) -> usize {
                 url.len() + body.as_ref().map_or(0, |b| b.as_str().len())
             }
             StreamEvent::Data { data } => data.as_str().len(),
+            StreamEvent::Fetched { url, body } => url.len() + body.as_str().len(),
             StreamEvent::Status { .. } | StreamEvent::End(_) => 0,
         },
         What::Attached(_)

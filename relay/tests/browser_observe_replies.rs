@@ -7,7 +7,8 @@ mod observe_support;
 use std::time::Duration;
 
 use fixtures::server::{CodeForm, Lang, Layout};
-use observe_support::{Browser, PATIENCE, Play, play};
+use observe_support::{Browser, MESSAGE, PATIENCE, Page, Play, play};
+use protocol::page::{Anchor, Ask};
 use protocol::reply::{EndWitness, Source, Verdict};
 
 const LAYOUTS: [Layout; 2] = [Layout::Classic, Layout::Keyed];
@@ -162,7 +163,6 @@ fn what_cannot_be_proven_says_why() {
 #[test]
 fn sources_that_are_lacking_or_lie_are_weighed() {
     let cases = [
-        ("web-socket-reply", "any", "", EndWitness::FenceClosed),
         ("no-end-marks", "any", "", EndWitness::FenceClosed),
         ("dom-empty", "any", "", EndWitness::StreamDone),
         (
@@ -204,6 +204,69 @@ fn sources_that_are_lacking_or_lie_are_weighed() {
         }
     });
     assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// The stream breaks off while the server finishes the reply: what the page
+/// itself fetches after a reload says so, and is the text.
+//= spec C2 type=test
+#[test]
+fn the_pages_own_data_prove_a_reply_whose_stream_was_lost() {
+    let browser = Browser::new();
+    let mut failed = Vec::new();
+    runtime().block_on(async {
+        for layout in LAYOUTS {
+            let case = Play::new(layout, PROSE, "")
+                .fault("[[fault]]\nfault = \"stream-drop\"\nstep = \"any\"\n");
+            let mut page = Page::open(&browser, &case).await;
+            let mut evidence = page.send(MESSAGE, Anchor::Empty).await;
+            let verdict = page
+                .follow(&mut evidence, &case.limits, Duration::from_secs(3))
+                .await;
+            assert!(matches!(verdict, Verdict::NotYet(_)), "{verdict}");
+            page.ask(Ask::Reload).await;
+            let verdict = page.follow(&mut evidence, &case.limits, PATIENCE).await;
+            page.close().await;
+            let right = matches!(&verdict, Verdict::Complete(captured)
+                if captured.text.as_str() == PROSE
+                    && captured.end == EndWitness::PageData
+                    && captured.agreed == [Source::Data, Source::Reread]);
+            if !right {
+                failed.push(format!("{layout:?}: {verdict}"));
+            }
+            // The same without a reload, where the page fetches of itself.
+            let case = Play::new(layout, PROSE, "").fault(
+                "[[fault]]\nfault = \"no-end-marks\"\nstep = \"any\"\n\
+                 [[fault]]\nfault = \"history-refetched\"\nstep = \"any\"\n",
+            );
+            let (verdict, _) = play(&browser, &case, PATIENCE).await;
+            let right = matches!(&verdict, Verdict::Complete(captured)
+                if captured.text.as_str() == PROSE && captured.end == EndWitness::PageData);
+            if !right {
+                failed.push(format!("{layout:?} without a reload: {verdict}"));
+            }
+        }
+    });
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
+/// Its frames are decoded like a stream; nothing has to be pressed for it.
+#[test]
+fn a_reply_by_web_socket_is_proven_by_its_frames() {
+    let browser = Browser::new();
+    runtime().block_on(async {
+        for layout in LAYOUTS {
+            for mode in ["delta", "cumulative"] {
+                let stream = format!("[stream]\nmode = \"{mode}\"\n");
+                let case = Play::new(layout, PROSE, &stream)
+                    .fault("[[fault]]\nfault = \"web-socket-reply\"\nstep = \"any\"\n");
+                let (verdict, _) = play(&browser, &case, PATIENCE).await;
+                let captured = captured(&verdict);
+                assert_eq!(captured.text.as_str(), PROSE, "{layout:?} {mode}");
+                assert_eq!(captured.end, EndWitness::StreamDone);
+                assert_eq!(captured.agreed, [Source::Stream, Source::Dom]);
+            }
+        }
+    });
 }
 
 #[test]

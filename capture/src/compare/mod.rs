@@ -184,6 +184,20 @@ impl Form {
         self.chars
     }
 
+    /// Bytes that it holds, by and large.
+    pub(crate) fn bytes(&self) -> usize {
+        let held = |pieces: &[Piece]| -> usize {
+            let texts = pieces.iter().map(|piece| match piece {
+                Piece::Text(text) | Piece::Code(text) | Piece::CodeBlock { text, .. } => text.len(),
+                Piece::Image { alt, src } => alt.len() + src.len(),
+                Piece::Open(Kind::Link(to)) => to.len(),
+                Piece::Open(_) | Piece::Close | Piece::Break | Piece::Rule => 0,
+            });
+            texts.sum::<usize>() + std::mem::size_of_val(pieces)
+        };
+        held(&self.pieces) + held(&self.dollars)
+    }
+
     /// The bare text, a line end for each block.
     fn projection(&self) -> String {
         let mut out = String::new();

@@ -5,7 +5,6 @@
 
 mod progress;
 
-use protocol::id::Digest;
 use protocol::page::{Reply, TurnId};
 use protocol::reply::{
     CaptureFailure, Captured, Disagreement, EndWitness, Missing, Phase, Source, Verdict, Warning,
@@ -13,7 +12,7 @@ use protocol::reply::{
 use protocol::time::{Millis, SpanMs};
 
 use crate::Limits;
-use crate::evidence::{Evidence, Live, Sight, Standing, warnings};
+use crate::evidence::{DataTaken, Evidence, Live, Sight, Standing, warnings};
 use crate::trust::{Agreement, weigh};
 
 /// What is known of the awaited reply now. `now` below the last observation is
@@ -97,8 +96,10 @@ impl<'a> Proof<'a> {
             return Some(Verdict::PageFailed(error.clone()));
         }
         //= spec C8
-        let by_stream = self.evidence.sources.stream.is_truncated() && self.still() > 0;
-        if !self.busy() && (reply.truncated || by_stream) {
+        let sources = &self.evidence.sources;
+        let by_data = |data: &DataTaken| data.is_truncated(self.own, self.turn);
+        let by_server = sources.stream.is_truncated() || sources.data.as_ref().is_some_and(by_data);
+        if !self.busy() && (reply.truncated || (by_server && self.still() > 0)) {
             return Some(Verdict::Truncated {
                 turn: self.turn.cloned(),
                 chars: reply.chars,
@@ -109,26 +110,17 @@ impl<'a> Proof<'a> {
 
     fn settle(&self) -> Verdict {
         let mut missing = self.page_missing();
-        let ended = self.evidence.sources.stream.end();
-        let closed = if ended.is_none() {
-            self.fence_closed()
-        } else {
-            None
-        };
-        let end_at = match ended {
-            Some(_) => self.evidence.sources.end_at,
-            None => closed,
-        };
-        let end = ended.or(closed.map(|_| EndWitness::FenceClosed));
+        let data = self.data();
+        let (end, end_at) = self.end(data).unzip();
         self.need_quiet(end, &mut missing);
         if end.is_none() {
             missing.push(Missing::End);
         }
-        let agreement = weigh(self.evidence, end_at);
+        let agreement = weigh(self.evidence, end_at, data);
         let too_long = agreement
             .raw
             .is_some_and(|raw| u64::from(raw.chars) > self.limits.text_len_max);
-        if too_long {
+        if too_long || (self.evidence.sources.too_long && agreement.raw.is_none()) {
             return Verdict::CaptureFailed {
                 why: CaptureFailure::TooLong {
                     max: self.limits.text_len_max,
@@ -154,6 +146,25 @@ impl<'a> Proof<'a> {
         }
         self.late(&missing)
             .unwrap_or_else(|| Verdict::NotYet(self.progress(missing, &agreement)))
+    }
+
+    /// The page's own data, where they say that this very reply is finished.
+    /// Never where our text went out twice: either reply may be shown then.
+    fn data(&self) -> Option<&'a DataTaken> {
+        let sources = &self.evidence.sources;
+        let data = sources.data.as_ref();
+        data.filter(|data| data.ends(self.own, self.turn) && !sources.stream.is_ambiguous())
+    }
+
+    /// How and since when it is known that nothing more comes: from the stream,
+    /// else from the page's own data, else from the closed fence.
+    //= spec C2
+    fn end(&self, data: Option<&DataTaken>) -> Option<(EndWitness, Millis)> {
+        let sources = &self.evidence.sources;
+        let stream = sources.stream.end().zip(sources.end_at);
+        stream
+            .or(data.map(|data| (EndWitness::PageData, data.at)))
+            .or_else(|| Some((EndWitness::FenceClosed, self.fence_closed()?)))
     }
 
     fn complete(
@@ -194,8 +205,8 @@ impl<'a> Proof<'a> {
                 .map(|source| Warning::Partial { source: *source }),
         );
         Verdict::Complete(Captured {
-            digest: Digest::of(&raw.text),
-            text: raw.text.as_str().into(),
+            digest: raw.digest.clone(),
+            text: raw.text.clone(),
             turn: turn.clone(),
             own: own.clone(),
             end,
@@ -253,6 +264,12 @@ impl<'a> Proof<'a> {
         missing
     }
 
+    /// Since when the server says that nothing more comes.
+    fn server_end(&self) -> Option<Millis> {
+        let stream = self.evidence.sources.end_at;
+        stream.or(self.data().map(|data| data.at))
+    }
+
     fn need_quiet(&self, end: Option<EndWitness>, missing: &mut Vec<Missing>) {
         if self.reply.is_none() {
             return;
@@ -278,7 +295,12 @@ impl<'a> Proof<'a> {
             return None;
         }
         let copy = sources.copy()?;
-        copy.raw.fence_closed.then_some(copy.at)
+        // (ours) The page's own data may say that this very text goes on.
+        let goes_on = sources
+            .data
+            .as_ref()
+            .is_some_and(|data| data.is_unfinished(&copy.raw));
+        (copy.raw.fence_closed && !goes_on).then_some(copy.at)
     }
 
     /// How long the shown text has been unchanged, by live looks.

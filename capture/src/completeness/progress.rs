@@ -52,7 +52,7 @@ impl Proof<'_> {
         let sources = &self.evidence.sources;
         // While a stream may still tell the end, nothing is pressed; and where
         // the page is merely behind a text that is known, a copy adds nothing.
-        let no_end = sources.stream.end().is_none();
+        let no_end = sources.stream.end().is_none() && self.data().is_none();
         let useful = if no_end {
             sources.stream.cannot_tell()
         } else {
@@ -60,7 +60,7 @@ impl Proof<'_> {
         };
         let at_hand = sources
             .copy()
-            .is_some_and(|copy| sources.end_at.is_none_or(|end| copy.at >= end));
+            .is_some_and(|copy| self.server_end().is_none_or(|end| copy.at >= end));
         (ready && lacks && useful && reply.copy && !at_hand)
             .then(|| Want::Copy { turn: turn.clone() })
     }
@@ -96,7 +96,7 @@ impl Proof<'_> {
         }
         let only_agreement = matches!(missing, [Missing::Agreement { .. }]);
         let sources = &self.evidence.sources;
-        let end = sources.end_at.or(sources.copy().map(|copy| copy.at));
+        let end = self.server_end().or(sources.copy().map(|copy| copy.at));
         let fresh = end.is_some_and(|end| live.at >= end);
         if only_agreement && !fresh {
             lacking = Some(0);

@@ -4,6 +4,8 @@
 //! Everything taken in is hostile: out of order, from an old epoch, oversized,
 //! contradicting. It may delay a proof or forbid it; it never makes one.
 
+mod data;
+mod decode;
 mod observe;
 mod sources;
 mod steady;
@@ -18,7 +20,7 @@ use protocol::text::Private;
 use protocol::time::{Millis, Monotone};
 
 use crate::compare::{Form, form_of_markdown};
-pub(crate) use sources::{CopyTaken, Raw, Sources, warnings};
+pub(crate) use sources::{DataTaken, Raw, Sources, warnings};
 pub(crate) use steady::Steady;
 pub(crate) use thread::Standing;
 use trail::Trail;
@@ -150,6 +152,14 @@ impl Evidence {
     /// What was seen, oldest first; bounded.
     pub fn trail(&self) -> impl Iterator<Item = &Trace> {
         self.trail.iter()
+    }
+
+    /// Bytes that are held, by and large; never over [`EVIDENCE_BYTES_MAX`].
+    ///
+    /// [`EVIDENCE_BYTES_MAX`]: crate::EVIDENCE_BYTES_MAX
+    pub fn held_bytes(&self) -> usize {
+        let ours = self.awaited.text.as_str().len() + self.own_form.bytes();
+        ours + self.own_text.as_ref().map_or(0, |text| text.as_str().len()) + self.sources.bytes()
     }
 
     /// How many observations were dropped: of an older epoch, or out of order.

@@ -3,13 +3,16 @@
 //! Forms are computed when a source changes, so that a proof only compares.
 
 use protocol::fence;
-use protocol::page::{Block, ConversationId, StreamReport, TurnId};
+use protocol::id::Digest;
+use protocol::page::{Block, ConversationId, StreamEvent, StreamReport, TurnId};
 use protocol::reply::Warning;
 use protocol::text::Private;
 use protocol::time::Millis;
 
+use super::data::{self, Told};
 use super::stream::OwnStream;
 use crate::compare::{Form, Relation, form_of_blocks, form_of_markdown};
+use crate::limits::TEXT_BYTES_MAX;
 use crate::markdown::unknown_tags;
 
 /// Different copies of one reply kept; more of them prove nothing more.
@@ -24,6 +27,10 @@ pub(crate) struct Sources {
     /// When the server's end was seen.
     pub(crate) end_at: Option<Millis>,
     pub(crate) raw: Option<Raw>,
+    /// What the page's own data say of the reply.
+    pub(crate) data: Option<DataTaken>,
+    /// A text over its limit was given: it is no source.
+    pub(crate) too_long: bool,
     pub(crate) copies: Vec<CopyTaken>,
     pub(crate) dom: Option<Dom>,
     blocks: u64,
@@ -33,10 +40,23 @@ pub(crate) struct Sources {
     shown: Vec<(TurnId, u32)>,
 }
 
+/// What the page's own data say of the reply.
+#[derive(Debug, Clone)]
+pub(crate) struct DataTaken {
+    /// When exactly this was fetched first.
+    pub(crate) at: Millis,
+    told: Told,
+    pub(crate) raw: Raw,
+    /// How the stream's text stands to it.
+    pub(crate) to_stream: Option<Relation>,
+}
+
 /// A Markdown source.
 #[derive(Debug, Clone)]
 pub(crate) struct Raw {
-    pub(crate) text: String,
+    pub(crate) text: Private,
+    /// Of exactly that text.
+    pub(crate) digest: Digest,
     /// Its length in characters.
     pub(crate) chars: u32,
     /// Its last fence is explicitly closed and only blanks follow.
@@ -55,8 +75,11 @@ pub(crate) struct CopyTaken {
     print: String,
     /// Another text is shown now.
     outdated: bool,
-    /// How the stream's text stands to it.
+    /// How it stands to the stream's text, and to the page data's.
     pub(crate) to_stream: Option<Relation>,
+    pub(crate) to_data: Option<Relation>,
+    /// How the first other copy stands to it that says something else.
+    pub(crate) other: Option<(u32, Relation)>,
 }
 
 /// What the page shows of the finished reply.
@@ -64,20 +87,36 @@ pub(crate) struct CopyTaken {
 pub(crate) struct Dom {
     pub(crate) turn: Option<TurnId>,
     blocks: Vec<Block>,
+    bytes: usize,
     pub(crate) form: Form,
     pub(crate) chars: u32,
     pub(crate) unknown: Vec<String>,
     /// The last look that showed exactly this.
     pub(crate) at: Millis,
-    /// How it stands to the stream's text, and to the last copy's.
+    /// How it stands to the stream's text, the page data's, the last copy's.
     pub(crate) to_stream: Option<Relation>,
+    pub(crate) to_data: Option<Relation>,
     pub(crate) to_copy: Option<Relation>,
 }
 
-impl CopyTaken {
-    /// Whether the text it was taken of is still the one shown.
-    pub(crate) fn is_current(&self) -> bool {
-        !self.outdated
+impl DataTaken {
+    /// Whether it is of this exchange and says that the reply is finished.
+    pub(crate) fn ends(&self, own: Option<&TurnId>, turn: Option<&TurnId>) -> bool {
+        self.told.finished && self.is_of(own, turn)
+    }
+
+    /// Whether it says that the server stopped the reply for its length.
+    pub(crate) fn is_truncated(&self, own: Option<&TurnId>, turn: Option<&TurnId>) -> bool {
+        self.told.truncated && self.is_of(own, turn)
+    }
+
+    /// Whether it says that this very text is not finished.
+    pub(crate) fn is_unfinished(&self, text: &Raw) -> bool {
+        !self.told.finished && self.raw.form.relation(&text.form) == Relation::Equal
+    }
+
+    fn is_of(&self, own: Option<&TurnId>, turn: Option<&TurnId>) -> bool {
+        own == Some(&self.told.own) && turn == Some(&self.told.turn)
     }
 }
 
@@ -88,9 +127,14 @@ impl Raw {
             form: form_of_markdown(&text),
             chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
             fence_closed: ends_in_closed_fence(&text),
-            text,
+            digest: Digest::of(&text),
+            text: text.into(),
             citations,
         }
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.as_str().len() + self.form.bytes()
     }
 }
 
@@ -103,6 +147,9 @@ impl Sources {
         ours: &str,
         conversation: Option<&ConversationId>,
     ) -> bool {
+        if let StreamEvent::Fetched { url, body } = &report.event {
+            return self.take_data(now, body.as_str(), url, ours, conversation);
+        }
         let taken = self.stream.take(report, ours, conversation);
         if taken {
             self.end_at = match self.stream.end() {
@@ -113,11 +160,58 @@ impl Sources {
             let text = self.end_at.and_then(|_| self.stream.text());
             let known = self.raw.as_ref().map(|raw| raw.text.as_str());
             if text.as_deref() != known {
-                self.raw = text.map(|text| Raw::new(&text));
+                self.raw = text.and_then(|text| self.raw_of(&text));
                 self.relate();
             }
         }
         taken
+    }
+
+    /// A Markdown source, unless it is over what is kept of one.
+    fn raw_of(&mut self, text: &str) -> Option<Raw> {
+        self.too_long |= text.len() > TEXT_BYTES_MAX;
+        (text.len() <= TEXT_BYTES_MAX).then(|| Raw::new(text))
+    }
+
+    /// Takes data in that the page fetched; true where they are of our reply.
+    fn take_data(
+        &mut self,
+        now: Millis,
+        body: &str,
+        url: &str,
+        ours: &str,
+        conversation: Option<&ConversationId>,
+    ) -> bool {
+        let Some(told) = data::read(body, url, ours, conversation) else {
+            return false;
+        };
+        let known = self.data.as_ref().map(|data| &data.told);
+        if known == told.as_ref() {
+            return told.is_some();
+        }
+        let raw = told
+            .as_ref()
+            .and_then(|told| Some((told.clone(), self.raw_of(&told.text)?)));
+        self.data = raw.map(|(mut told, raw)| {
+            told.text.clear();
+            DataTaken {
+                at: now,
+                told,
+                raw,
+                to_stream: None,
+            }
+        });
+        self.relate();
+        self.data.is_some()
+    }
+
+    /// Bytes that are held, by and large.
+    pub(crate) fn bytes(&self) -> usize {
+        let raws = [self.raw.as_ref(), self.data.as_ref().map(|data| &data.raw)];
+        let raws = raws.into_iter().flatten();
+        let raws = raws.chain(self.copies.iter().map(|copy| &copy.raw));
+        let texts: usize = raws.map(Raw::bytes).sum();
+        texts + self.stream.held() + self.dom.as_ref().map_or(0, |dom| dom.bytes)
     }
 
     /// Whether the server's end was seen just now.
@@ -154,11 +248,14 @@ impl Sources {
         self.dom = Some(Dom {
             turn: turn.cloned(),
             chars: form.chars(),
+            // The tree itself is about as large as its form.
+            bytes: form.bytes() * 2,
             form,
             unknown: unknown_tags(blocks),
             blocks: blocks.to_vec(),
             at: now,
             to_stream: None,
+            to_data: None,
             to_copy: None,
         });
         self.relate();
@@ -166,7 +263,9 @@ impl Sources {
     }
 
     pub(crate) fn take_copy(&mut self, now: Millis, turn: &TurnId, print: &str, text: &Private) {
-        let raw = Raw::new(text.as_str());
+        let Some(raw) = self.raw_of(text.as_str()) else {
+            return;
+        };
         self.copies.retain(|copy| !copy.outdated);
         if let Some(same) = self
             .copies
@@ -182,6 +281,8 @@ impl Sources {
                 print: print.to_owned(),
                 outdated: false,
                 to_stream: None,
+                to_data: None,
+                other: None,
             });
         }
         self.relate();
@@ -210,8 +311,14 @@ impl Sources {
 
     /// What is shown now: a copy of another text is of another state of the reply.
     pub(crate) fn shown(&mut self, turn: Option<&TurnId>, print: &str) {
+        let mut moved = false;
         for copy in &mut self.copies {
-            copy.outdated = copy.print != print || Some(&copy.turn) != turn;
+            let outdated = copy.print != print || Some(&copy.turn) != turn;
+            moved |= outdated != copy.outdated;
+            copy.outdated = outdated;
+        }
+        if moved {
+            self.relate();
         }
     }
 
@@ -230,12 +337,26 @@ impl Sources {
 
     fn relate(&mut self) {
         let stream = self.raw.as_ref().map(|raw| &raw.form);
-        for copy in &mut self.copies {
-            copy.to_stream = stream.map(|form| copy.raw.form.relation(form));
+        if let Some(data) = &mut self.data {
+            data.to_stream = stream.map(|form| data.raw.form.relation(form));
+        }
+        let data = self.data.as_ref().map(|data| &data.raw.form);
+        for at in 0..self.copies.len() {
+            let form = &self.copies[at].raw.form;
+            let others = self.copies.iter().enumerate();
+            let other = others
+                .filter(|(other, copy)| *other != at && !copy.outdated)
+                .map(|(_, copy)| (copy.raw.form.chars(), copy.raw.form.relation(form)))
+                .find(|(_, relation)| *relation != Relation::Equal);
+            let to_stream = stream.map(|stream| form.relation(stream));
+            let to_data = data.map(|data| form.relation(data));
+            let copy = &mut self.copies[at];
+            (copy.other, copy.to_stream, copy.to_data) = (other, to_stream, to_data);
         }
         let copy = self.copies.iter().rfind(|copy| !copy.outdated);
         if let Some(dom) = &mut self.dom {
             dom.to_stream = stream.map(|form| dom.form.relation(form));
+            dom.to_data = data.map(|form| dom.form.relation(form));
             dom.to_copy = copy.map(|copy| dom.form.relation(&copy.raw.form));
         }
     }

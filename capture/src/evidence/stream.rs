@@ -1,52 +1,48 @@
-//! The stream of our own message, decoded: whose text it carries, and its end.
+//! The stream of our own message: which one it is, and its end.
 //!
-//! Known encodings (2026): events that carry the whole message so far, and
-//! deltas that name a place in it (`p`), an operation (`o`) and a value (`v`),
-//! where what is left out is as in the event before. `[DONE]` ends it.
+//! It is ours where the page's request carried our whole text, and where a
+//! stream that came another way (a web socket) begins with the server's own
+//! word that it took our whole text.
 
 use protocol::page::{ConversationId, StreamEnd, StreamEvent, StreamReport};
 use protocol::reply::EndWitness;
 use protocol::wire::canonical;
 use serde_json::Value;
 
-/// Messages of one stream kept at a time; older ones are forgotten.
-const MESSAGES_MAX: usize = 32;
-/// Bytes of payload taken in; over it the text counts for nothing.
-const STREAM_BYTES_MAX: usize = 64 << 20;
+use super::decode::{Decoder, Spoilt, is_finished};
+
 /// How deep the page's request is searched for our text.
 const REQUEST_DEPTH_MAX: u8 = 12;
+/// Bytes of our own stream that are held.
+pub(super) const OWN_BYTES_MAX: usize = 16 << 20;
+/// Streams that may turn out to be ours.
+pub(super) const OTHERS_MAX: usize = 4;
+/// Bytes of each of them that are held.
+pub(super) const OTHER_BYTES_MAX: usize = 2 << 20;
 
 /// What is known of the stream that answers our own message.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct OwnStream {
+    /// The page's request that carried our text.
     request: Option<String>,
-    messages: Vec<Value>,
-    /// Where the next delta applies if it does not say.
-    path: String,
-    op: String,
-    bytes: usize,
-    done: bool,
-    /// Why the text counts for nothing, if it does.
-    spoilt: Option<Spoilt>,
+    /// The stream that said of itself that it answers our text.
+    adopted: Option<String>,
+    decoder: Decoder,
+    /// Streams that have not said yet whose message they answer.
+    others: Vec<(String, Decoder)>,
     failed: bool,
-    began: bool,
-    /// The transport's own end, if it came.
-    closed: Option<StreamEnd>,
 }
 
-/// Why a stream's text counts for nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Spoilt {
-    /// Events were lost, or over the limit.
-    Incomplete,
-    /// An event did not parse, or did not fit what came before.
-    Undecodable,
-    /// The page sent our text in more than one request.
-    Ambiguous,
-    /// The attachment that saw it ended before it did.
-    CutOff,
-    /// The server reported an error in it.
-    Error,
+impl Default for OwnStream {
+    fn default() -> Self {
+        Self {
+            request: None,
+            adopted: None,
+            decoder: Decoder::new(OWN_BYTES_MAX),
+            others: Vec::new(),
+            failed: false,
+        }
+    }
 }
 
 impl OwnStream {
@@ -66,32 +62,35 @@ impl OwnStream {
             }
             return carries;
         }
-        if self.request.as_deref() != Some(report.request.as_str()) {
-            return false;
+        let request = Some(report.request.as_str());
+        if self.adopted.as_deref() != request
+            && (self.request.as_deref() != request || self.adopted.is_some())
+        {
+            return self.other(report, ours, conversation);
         }
         match &report.event {
-            StreamEvent::Sent { .. } => {}
+            StreamEvent::Sent { .. } | StreamEvent::Fetched { .. } => {}
             StreamEvent::Status { code } => self.failed = !(200..300).contains(code),
-            StreamEvent::Data { data } => self.data(data.as_str()),
+            StreamEvent::Data { data } => self.decoder.data(data.as_str()),
             StreamEvent::End(end) => match end {
                 // A reader cancelled at `[DONE]` looks like a failure, and a
                 // transport may finish in mid-reply: neither says anything.
                 StreamEnd::Finished | StreamEnd::Failed => {
-                    self.failed |= !self.began;
-                    self.closed = self.closed.or(Some(*end));
+                    self.failed |= !self.decoder.began;
+                    self.decoder.closed = self.decoder.closed.or(Some(*end));
                 }
-                StreamEnd::Overflow | StreamEnd::Gap => self.spoil(Spoilt::Incomplete),
+                StreamEnd::Overflow | StreamEnd::Gap => self.decoder.spoil(Spoilt::Incomplete),
             },
         }
         true
     }
 
     fn sent(&mut self, request: &str) {
-        let live = self.began || !self.failed;
-        if self.request.is_some() && live {
+        let live = self.decoder.began || !self.failed;
+        if (self.request.is_some() || self.adopted.is_some()) && live {
             // Two live requests with our text: which one the page shows cannot
             // be told.
-            self.spoil(Spoilt::Ambiguous);
+            self.decoder.spoil(Spoilt::Ambiguous);
             return;
         }
         *self = Self {
@@ -100,17 +99,77 @@ impl OwnStream {
         };
     }
 
+    /// A stream of another request: ours if it says that it answers our text,
+    /// and if our own request brought no stream of its own.
+    fn other(
+        &mut self,
+        report: &StreamReport,
+        ours: &str,
+        conversation: Option<&ConversationId>,
+    ) -> bool {
+        let known = self.others.iter().position(|(id, _)| *id == report.request);
+        let data = match &report.event {
+            StreamEvent::Data { data } => data.as_str(),
+            // What ends or has a hole before it said anything never will.
+            StreamEvent::End(_) => {
+                if let Some(at) = known {
+                    self.others.remove(at);
+                }
+                return false;
+            }
+            StreamEvent::Sent { .. } | StreamEvent::Status { .. } | StreamEvent::Fetched { .. } => {
+                return false;
+            }
+        };
+        let at = known.unwrap_or_else(|| {
+            if self.others.len() >= OTHERS_MAX {
+                self.others.remove(0);
+            }
+            let fresh = Decoder::new(OTHER_BYTES_MAX);
+            self.others.push((report.request.clone(), fresh));
+            self.others.len() - 1
+        });
+        let (_, other) = &mut self.others[at];
+        if other.done {
+            // The next reply on the same socket.
+            *other = Decoder::new(OTHER_BYTES_MAX);
+        }
+        other.data(data);
+        let named = other.conversation.as_deref();
+        let elsewhere = named.is_some_and(|id| conversation.is_some_and(|ours| ours.0 != id));
+        let answers = other
+            .echo
+            .as_ref()
+            .is_some_and(|echo| canonical(echo) == canonical(ours));
+        if !answers || elsewhere || self.decoder.began {
+            return false;
+        }
+        if self.adopted.is_some() {
+            self.decoder.spoil(Spoilt::Ambiguous);
+            return true;
+        }
+        let (id, decoder) = self.others.remove(at);
+        self.decoder = decoder.with_room(OWN_BYTES_MAX);
+        self.adopted = Some(id);
+        true
+    }
+
     /// The attachment ended: what has not come by now never will.
     pub(crate) fn cut_off(&mut self) {
-        if self.request.is_some() && !self.is_ended() {
-            self.spoil(Spoilt::CutOff);
+        self.others.clear();
+        if self.is_had() && !self.is_ended() {
+            self.decoder.spoil(Spoilt::CutOff);
         }
     }
 
     /// Something did not parse; if it was of a stream it may have been ours.
     pub(crate) fn lost_piece_of(&mut self, source: &str) {
-        if source != "observer" && source != "answer" && self.request.is_some() && !self.done {
-            self.spoil(Spoilt::Undecodable);
+        if source == "observer" || source == "answer" {
+            return;
+        }
+        self.others.clear();
+        if self.is_had() && !self.decoder.done {
+            self.decoder.spoil(Spoilt::Undecodable);
         }
     }
 
@@ -119,16 +178,23 @@ impl OwnStream {
         self.request.is_some()
     }
 
+    /// Whether a stream of our message is known at all.
+    pub(crate) fn is_had(&self) -> bool {
+        self.request.is_some() || self.adopted.is_some()
+    }
+
     /// How it is known from the stream that nothing more comes.
     //= spec C2
     pub(crate) fn end(&self) -> Option<EndWitness> {
-        if self.spoilt == Some(Spoilt::Ambiguous) || self.spoilt == Some(Spoilt::Error) {
-            return None;
+        match self.decoder.spoilt {
+            Some(Spoilt::Ambiguous | Spoilt::Error) => return None,
+            Some(Spoilt::Incomplete | Spoilt::Undecodable | Spoilt::CutOff) | None => {}
         }
-        if self.done {
+        if self.decoder.done {
             return Some(EndWitness::StreamDone);
         }
         let finished = self
+            .decoder
             .answer()
             .is_some_and(|message| is_finished(message) && message["end_turn"] == true);
         finished.then_some(EndWitness::StreamFinished)
@@ -140,13 +206,13 @@ impl OwnStream {
     /// while it is open, nor after it broke off **(ours)**.
     //= spec C2
     pub(crate) fn cannot_tell(&self) -> bool {
-        match self.spoilt {
+        match self.decoder.spoilt {
             Some(Spoilt::Ambiguous | Spoilt::Error) => false,
             Some(Spoilt::CutOff) => true,
-            Some(Spoilt::Incomplete | Spoilt::Undecodable) | None => match self.closed {
-                Some(StreamEnd::Failed) => !self.began,
+            Some(Spoilt::Incomplete | Spoilt::Undecodable) | None => match self.decoder.closed {
+                Some(StreamEnd::Failed) => !self.decoder.began,
                 Some(StreamEnd::Finished | StreamEnd::Overflow | StreamEnd::Gap) => true,
-                None => self.request.is_none(),
+                None => !self.is_had(),
             },
         }
     }
@@ -155,220 +221,31 @@ impl OwnStream {
         self.end().is_some()
     }
 
+    /// Whether which reply answers our text cannot be told at all.
+    pub(crate) fn is_ambiguous(&self) -> bool {
+        self.decoder.spoilt == Some(Spoilt::Ambiguous)
+    }
+
     /// The reply's Markdown, where the stream carried all of it.
     pub(crate) fn text(&self) -> Option<String> {
-        if self.spoilt.is_some() {
-            return None;
-        }
-        let parts = self.answer()?["content"]["parts"].as_array()?;
-        let mut text = String::new();
-        for part in parts {
-            text.push_str(part.as_str()?);
-        }
-        (!text.is_empty()).then_some(text)
+        self.decoder.text()
     }
 
     /// The server stopped the reply for its length (C8).
     pub(crate) fn is_truncated(&self) -> bool {
-        self.answer().is_some_and(|message| {
-            message["status"] == "finished_partial_completion"
-                || message["metadata"]["finish_details"]["type"] == "max_tokens"
-        })
+        self.decoder.is_truncated()
     }
 
     /// How many replies to our one message the stream carries.
     pub(crate) fn variants(&self) -> u32 {
-        let others = self
-            .messages
-            .iter()
-            .filter(|message| is_answer(message) && message["metadata"]["is_variant"] == true);
-        1 + u32::try_from(others.count()).unwrap_or(u32::MAX - 1)
+        self.decoder.variants()
     }
 
-    /// The last message that is an answer to us, not a thought, a tool's call
-    /// or a preamble.
-    fn answer(&self) -> Option<&Value> {
-        let answers = || {
-            self.messages
-                .iter()
-                .rev()
-                .filter(|message| is_answer(message) && message["metadata"]["is_variant"] != true)
-        };
-        answers()
-            .find(|message| message["channel"] == "final")
-            .or_else(|| answers().find(|message| message["channel"].is_null()))
+    /// Bytes of payload that are held.
+    pub(crate) fn held(&self) -> usize {
+        let others: usize = self.others.iter().map(|(_, other)| other.held()).sum();
+        self.decoder.held() + others
     }
-
-    fn spoil(&mut self, why: Spoilt) {
-        self.spoilt = self.spoilt.or(Some(why));
-        if why == Spoilt::Ambiguous {
-            self.spoilt = Some(why);
-        }
-    }
-
-    fn data(&mut self, data: &str) {
-        let data = data.trim();
-        if data == "[DONE]" {
-            self.done = true;
-            return;
-        }
-        if self.done || data.is_empty() {
-            return;
-        }
-        self.bytes = self.bytes.saturating_add(data.len());
-        if self.bytes > STREAM_BYTES_MAX {
-            self.spoil(Spoilt::Incomplete);
-            self.messages.clear();
-        }
-        if self.spoilt.is_some() {
-            return;
-        }
-        match serde_json::from_str::<Value>(data) {
-            Ok(event) => self.event(event),
-            Err(_) => self.spoil(Spoilt::Undecodable),
-        }
-    }
-
-    fn event(&mut self, mut event: Value) {
-        self.began = true;
-        if event["error"].is_string() || event["error"].is_object() {
-            self.spoil(Spoilt::Error);
-            return;
-        }
-        if event["message"].is_object() {
-            self.whole(event["message"].take());
-        } else if event.get("v").is_some() && event.get("type").is_none() {
-            if let Some(op) = event["o"].as_str() {
-                self.op = op.to_owned();
-            }
-            if let Some(path) = event["p"].as_str() {
-                self.path = path.to_owned();
-            }
-            let value = event["v"].take();
-            let (op, path) = (self.op.clone(), self.path.clone());
-            if self.apply(&op, &path, value, 0).is_none() {
-                self.spoil(Spoilt::Undecodable);
-            }
-        }
-        // Anything else (version notes, titles, markers) is not of the text.
-    }
-
-    /// A message as it stands so far.
-    fn whole(&mut self, message: Value) {
-        let id = message["id"].as_str().unwrap_or_default().to_owned();
-        let known = self.messages.iter().position(|one| one["id"] == id);
-        // A message may get another id as it finishes: it is the one that was
-        // growing, under a text that goes on from there.
-        let renamed = || {
-            let last = self.messages.last()?;
-            let grows = is_answer(last) && is_answer(&message) && !is_finished(last);
-            let goes_on = part_of(&message)?.starts_with(part_of(last)?);
-            let same = last["metadata"]["is_variant"] == message["metadata"]["is_variant"];
-            (grows && goes_on && same).then_some(self.messages.len() - 1)
-        };
-        match known.or_else(renamed) {
-            Some(at) => self.messages[at] = message,
-            None => self.push(message),
-        }
-    }
-
-    fn push(&mut self, message: Value) {
-        if self.messages.len() == MESSAGES_MAX {
-            self.messages.remove(0);
-        }
-        self.messages.push(message);
-    }
-
-    fn apply(&mut self, op: &str, path: &str, mut value: Value, depth: u8) -> Option<()> {
-        if op == "patch" || (value.is_array() && op.is_empty()) {
-            if depth > 2 {
-                return None;
-            }
-            for change in value.as_array_mut()? {
-                let op = change["o"].as_str()?.to_owned();
-                let path = format!("{path}{}", change["p"].as_str().unwrap_or_default());
-                self.apply(&op, &path, change["v"].take(), depth + 1)?;
-            }
-            return Some(());
-        }
-        if path.is_empty() {
-            if value["message"].is_object() {
-                self.push(value["message"].take());
-            }
-            return Some(());
-        }
-        // What follows a whole-message event is more of its text.
-        let within = path.strip_prefix("/message")?;
-        let message = self.messages.last_mut()?;
-        match op {
-            "append" | "" => append(place(message, within)?, value),
-            "replace" | "add" => {
-                *place(message, within)? = value;
-                Some(())
-            }
-            "truncate" => {
-                let Value::String(text) = place(message, within)? else {
-                    return None;
-                };
-                let keep = usize::try_from(value.as_u64()?).ok()?;
-                let at = text
-                    .char_indices()
-                    .nth(keep)
-                    .map_or(text.len(), |(at, _)| at);
-                text.truncate(at);
-                Some(())
-            }
-            "remove" => {
-                *place(message, within)? = Value::Null;
-                Some(())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The place that a path names; the last step is made where it is missing.
-fn place<'a>(root: &'a mut Value, path: &str) -> Option<&'a mut Value> {
-    let Some((parent, last)) = path.rsplit_once('/') else {
-        return Some(root);
-    };
-    match root.pointer_mut(parent)? {
-        Value::Object(map) => Some(map.entry(last.to_owned()).or_insert(Value::Null)),
-        Value::Array(list) => {
-            let at: usize = last.parse().ok()?;
-            if at == list.len() && at < 64 {
-                list.push(Value::Null);
-            }
-            list.get_mut(at)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-    }
-}
-
-fn append(place: &mut Value, value: Value) -> Option<()> {
-    match (place, value) {
-        (Value::String(text), Value::String(more)) => text.push_str(&more),
-        (Value::Array(list), Value::Array(more)) => list.extend(more),
-        (Value::Array(list), more) => list.push(more),
-        (Value::Object(map), Value::Object(more)) => map.extend(more),
-        (place, value) if place.is_null() => *place = value,
-        _ => return None,
-    }
-    Some(())
-}
-
-fn part_of(message: &Value) -> Option<&str> {
-    message["content"]["parts"][0].as_str()
-}
-
-fn is_answer(message: &Value) -> bool {
-    let role = &message["author"]["role"];
-    let to_all = message["recipient"].is_null() || message["recipient"] == "all";
-    role == "assistant" && message["content"]["content_type"] == "text" && to_all
-}
-
-fn is_finished(message: &Value) -> bool {
-    message["status"] == "finished_successfully"
 }
 
 /// Whether the page's request carries our whole text, as one of its strings,

@@ -2,9 +2,15 @@
 
 use serde::Serialize;
 
-/// Parts of request paths under which the page sends a message and receives
-/// the reply's event stream (sources EXP, 2026; medium).
-pub const STREAM_PATHS: &[&str] = &["/backend-api/f/conversation"];
+/// Parts of request paths under which the page speaks of a conversation: a POST
+/// sends a message and receives the reply's event stream, a web socket carries
+/// replies where the server says so, and a GET fetches the conversation's data
+/// (sources EXP, 2026, medium; the socket's is older and inferred, low).
+pub const STREAM_PATHS: &[&str] = &[
+    "/backend-api/f/conversation",
+    "/backend-api/conversation/",
+    "/backend-api/ws/",
+];
 
 /// How an address tells the place, and an id whether it is settled. Regular
 /// expressions in the common subset of JavaScript and Rust, over the path.

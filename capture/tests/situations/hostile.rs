@@ -80,6 +80,59 @@ fn our_text_in_two_requests_makes_the_stream_no_source() {
     assert!(!is_complete(&scene.verdict_late()));
 }
 
+//= spec C3 type=test
+#[test]
+fn ten_megabytes_from_any_side_are_no_answer_and_fill_no_memory() {
+    let flood = "x y z w ".repeat((10 << 20) / 8);
+    let held = |scene: &Scene| {
+        for (at, _) in scene.events.iter().enumerate().rev().take(4) {
+            assert!(!is_complete(&scene.verdict_of(&scene.events[..=at])));
+        }
+        assert!(!is_complete(&scene.verdict_late()));
+        let evidence = scene.evidence(&scene.events);
+        assert!(evidence.held_bytes() <= capture::EVIDENCE_BYTES_MAX);
+        evidence.held_bytes()
+    };
+    // By the stream, by the page's data, by copies, and by several of them.
+    let mut stream = Scene::new();
+    stream
+        .after(40)
+        .send()
+        .stream_to(&flood, flood.len())
+        .stream_end();
+    stream.finish("x").see().after(300).see();
+    held(&stream);
+    let mut data = Scene::new();
+    data.after(40)
+        .send()
+        .reload()
+        .fetched(&flood, "finished_successfully");
+    data.finish("x").see().after(300).see();
+    held(&data);
+    let mut copies = Scene::new();
+    copies.after(40).send().transport(StreamEnd::Finished);
+    copies.finish("x").see();
+    for nth in 0..6 {
+        copies.copied(&format!("{nth}{flood}"));
+    }
+    copies.after(300).see();
+    held(&copies);
+    // Just under what is kept of one text, as often as may be.
+    let text = |nth: usize| format!("{nth}{}", &flood[..capture::TEXT_BYTES_MAX - 8]);
+    let mut full = Scene::new();
+    full.after(40)
+        .send()
+        .stream_to(&text(0), usize::MAX)
+        .stream_end();
+    full.finish("x").see();
+    full.fetched(&text(1), "finished_successfully");
+    for nth in 2..7 {
+        full.copied(&text(nth));
+    }
+    full.after(300).see();
+    assert!(held(&full) > capture::TEXT_BYTES_MAX);
+}
+
 fn damage(at: usize, kind: u8, value: u64, scene: &Scene) -> Vec<Event> {
     let mut events = scene.events.clone();
     let at = at % events.len();

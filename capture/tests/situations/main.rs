@@ -9,6 +9,7 @@
     reason = "a situation names the one outcome it expects"
 )]
 
+mod data;
 mod fidelity;
 mod hostile;
 mod liveness;

@@ -277,6 +277,27 @@ impl Scene {
         self.finished_status().data("[DONE]")
     }
 
+    /// The page fetches the conversation's data; the reply in it is `text`.
+    pub fn fetched(&mut self, text: &str, status: &str) -> &mut Self {
+        let finished = status == "finished_successfully";
+        let message = |id: &str, role: &str, text: &str, status: &str, end: bool| {
+            serde_json::json!({"id": id, "author": {"role": role}, "channel": "final",
+                "recipient": "all", "content": {"content_type": "text", "parts": [text]},
+                "status": status, "end_turn": end, "metadata": {}})
+        };
+        let body = serde_json::json!({"conversation_id": "conv-1", "current_node": "a1", "mapping": {
+            "root": {"id": "root", "message": null, "parent": null},
+            "u1": {"parent": "root", "message": message("u1", "user", OURS, "finished_successfully", false)},
+            "a1": {"parent": "u1", "message": message("a1", "assistant", text, status, finished)}}});
+        self.push(What::Stream(StreamReport {
+            request: "req-9".into(),
+            event: StreamEvent::Fetched {
+                url: "https://chat.example/backend-api/conversation/conv-1".into(),
+                body: body.to_string().into(),
+            },
+        }))
+    }
+
     pub fn finished_status(&mut self) -> &mut Self {
         let patch = serde_json::json!({"p": "", "o": "patch", "v": [
             {"p": "/message/status", "o": "replace", "v": "finished_successfully"},

@@ -42,6 +42,13 @@ impl Live {
                         Inner::Whole(id, answer.ok().and_then(|a| content(&a)))
                     });
                 }
+                Step::AskData(id) => {
+                    self.tasks.spawn(async move {
+                        let command = GetResponseBodyParams::new(id.clone());
+                        let answer = page.call(command).await;
+                        Inner::Data(id, answer.ok().and_then(|a| content(&a)))
+                    });
+                }
             }
         }
     }

@@ -26,7 +26,7 @@ use crate::link::Incoming;
 use crate::liveness::Hearts;
 use crate::page::{Page, World};
 use crate::port::{Control, Outbox};
-use crate::watch::{self, Change, Sight, Streams, Worlds};
+use crate::watch::{self, Change, Early, Sight, Streams, Worlds};
 
 /// How an attachment ended.
 #[derive(Debug)]
@@ -65,6 +65,7 @@ enum Inner {
     Body(String, Option<String>),
     Opened(String, Option<String>),
     Whole(String, Option<Vec<u8>>),
+    Data(String, Option<Vec<u8>>),
     Nothing,
 }
 
@@ -86,6 +87,7 @@ pub(crate) struct Live {
     dialog: bool,
     hearts: Hearts,
     streams: Streams,
+    early: Early,
     last_look: u64,
     looking: bool,
     diagnosing: bool,
@@ -120,6 +122,7 @@ impl Live {
                 standing.worlds.frame.clone(),
                 limits,
             ),
+            early: standing.early,
             worlds: standing.worlds,
             page: standing.page,
             last_look: 0,
@@ -149,6 +152,7 @@ impl Live {
         controls: &mut mpsc::Receiver<Control>,
         out: &Outbox,
     ) -> End {
+        self.catch_up(out);
         let mut look = every(self.limits.look_ms);
         let mut heart = every(self.limits.heartbeat_ms);
         let end = loop {
@@ -217,12 +221,12 @@ impl Live {
             Sight::DialogClosed => self.dialog = false,
             Sight::Crashed => return Some(End::Crashed),
             Sight::Detached { why } => return Some(End::Detached(why)),
-            Sight::Net(net) if self.changing.is_none() => {
+            Sight::Net(net) if self.changing.is_some() => self.early.keep(net),
+            Sight::Net(net) => {
                 let steps = self.streams.told(net);
                 self.follow(steps, out);
             }
-            Sight::Net(_)
-            | Sight::WorldCame { .. }
+            Sight::WorldCame { .. }
             | Sight::WorldGone { .. }
             | Sight::WorldsCleared
             | Sight::Nothing => {}
@@ -318,6 +322,10 @@ impl Live {
             }
             Inner::Whole(id, content) => {
                 let steps = self.streams.whole(&id, content);
+                self.follow(steps, out);
+            }
+            Inner::Data(id, body) => {
+                let steps = self.streams.data(&id, body);
                 self.follow(steps, out);
             }
             Inner::Nothing => {}

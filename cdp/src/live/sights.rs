@@ -9,7 +9,7 @@ use crate::attach::{page_fault, stands};
 use crate::error::{CallError, bounded};
 use crate::liveness::Hearts;
 use crate::port::Outbox;
-use crate::watch::{Said, Streams};
+use crate::watch::{Early, Said, Streams};
 
 impl Live {
     pub(super) fn document_gone(&mut self, out: &Outbox) {
@@ -24,6 +24,7 @@ impl Live {
         self.answer_all(out, answer);
         out.push(self.epoch, What::Lost(Loss::Document));
         self.changing = Some(Instant::now());
+        self.early = Early::default();
         self.dialog = false;
         self.looking = false;
         self.diagnosing = false;
@@ -61,8 +62,17 @@ impl Live {
             self.limits,
         );
         self.announce(AttachCause::Document, &address, out);
+        self.catch_up(out);
         self.look();
         None
+    }
+
+    /// Takes in what the page asked for before we stood in its document.
+    pub(super) fn catch_up(&mut self, out: &Outbox) {
+        for net in self.early.take() {
+            let steps = self.streams.told(net);
+            self.follow(steps, out);
+        }
     }
 
     pub(super) fn look(&mut self) {

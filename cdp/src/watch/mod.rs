@@ -1,6 +1,8 @@
 //! What events tell: worlds, words of the observer, dialogs, ends, requests.
 
+mod fetch;
 mod net;
+mod socket;
 mod sse;
 mod stream;
 
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 pub(crate) use net::Net;
-pub(crate) use stream::{Step, Streams};
+pub(crate) use stream::{DATA_BYTES_MAX, Step, Streams};
 
 use crate::page::World;
 use crate::raw::RawEvent;
@@ -162,6 +164,35 @@ fn came(params: Value) -> Result<Sight, serde_json::Error> {
             unique: context.unique_id,
         },
     })
+}
+
+/// What the network tells of a document before the observer stands in it: the
+/// page may well ask for its conversation by then. Over its bound nothing of it
+/// is kept, for a stream with a hole is worse than none.
+#[derive(Debug, Default)]
+pub(crate) struct Early {
+    nets: Vec<Net>,
+    over: bool,
+}
+
+/// Network events of one document that may be early.
+const EARLY_MAX: usize = 2_048;
+
+impl Early {
+    /// Keeps one.
+    pub(crate) fn keep(&mut self, net: Net) {
+        if self.over || self.nets.len() >= EARLY_MAX {
+            self.over = true;
+            self.nets.clear();
+        } else {
+            self.nets.push(net);
+        }
+    }
+
+    /// All that were kept, in order; it begins anew.
+    pub(crate) fn take(&mut self) -> Vec<Net> {
+        std::mem::take(self).nets
+    }
 }
 
 /// What the observer can say.

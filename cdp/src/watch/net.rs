@@ -13,11 +13,22 @@ pub(crate) struct Net {
     pub(super) what: Told,
 }
 
+/// How the page asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    /// It sends something: a message, perhaps ours.
+    Post,
+    /// It fetches something: a conversation's data, perhaps.
+    Get,
+    /// Anything else.
+    Other,
+}
+
 #[derive(Debug)]
 pub(super) enum Told {
     Asked {
         frame: Option<String>,
-        post: bool,
+        method: Method,
         url: String,
         body: Option<String>,
         has_body: bool,
@@ -28,6 +39,8 @@ pub(super) enum Told {
     },
     /// Base64.
     Bytes(String),
+    /// So many bytes came that are not told.
+    Passed(u64),
     Ended(StreamEnd),
     SocketOpened {
         url: String,
@@ -49,6 +62,8 @@ pub(super) fn read(method: &str, params: Value) -> Result<Option<Net>, serde_jso
         request: Option<Request>,
         response: Option<Value>,
         data: Option<String>,
+        #[serde(default)]
+        data_length: u64,
         url: Option<String>,
     }
     #[derive(Deserialize)]
@@ -81,7 +96,11 @@ pub(super) fn read(method: &str, params: Value) -> Result<Option<Net>, serde_jso
         "Network.requestWillBeSent" => match p.request {
             Some(request) => Told::Asked {
                 frame: p.frame_id,
-                post: request.method == "POST",
+                method: match request.method.as_str() {
+                    "POST" => Method::Post,
+                    "GET" => Method::Get,
+                    _ => Method::Other,
+                },
                 url: request.url,
                 body: request.post_data,
                 has_body: request.has_post_data,
@@ -97,7 +116,7 @@ pub(super) fn read(method: &str, params: Value) -> Result<Option<Net>, serde_jso
         },
         "Network.dataReceived" => match p.data {
             Some(data) => Told::Bytes(data),
-            None => return Ok(None),
+            None => Told::Passed(p.data_length),
         },
         "Network.loadingFinished" | "Network.webSocketClosed" => Told::Ended(StreamEnd::Finished),
         "Network.webSocketCreated" => match p.url {

@@ -1,17 +1,17 @@
 //! The page's own request that carries our message, and the stream that
 //! answers it. Pure: it takes what the network told and says what to report
-//! and what to ask.
+//! and what to ask. Sockets are in `socket`, fetched data in `fetch`.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use protocol::page::{StreamEnd, StreamEvent, StreamReport};
 use protocol::text::Private;
-use serde::Deserialize;
 
-use super::net::{Net, Told};
+pub(crate) use super::fetch::DATA_BYTES_MAX;
+use super::fetch::Fetches;
+use super::net::{Method, Net, Told};
 use super::sse::{Out, Sse};
 use crate::choose::bare;
 use crate::limits::Limits;
@@ -30,6 +30,8 @@ pub(crate) enum Step {
     AskContent(String),
     /// Ask for the whole content, now that the answer has ended.
     AskWhole(String),
+    /// Ask for the data that the page fetched.
+    AskData(String),
     /// Report that something did not parse.
     Malformed {
         /// Its size in bytes.
@@ -40,7 +42,7 @@ pub(crate) enum Step {
 }
 
 #[derive(Debug)]
-enum Phase {
+pub(super) enum Phase {
     /// No answer yet.
     Asked,
     /// The content was asked for; what came before its first part is kept.
@@ -51,22 +53,28 @@ enum Phase {
     Blind,
     /// The answer carries no event stream.
     Plain,
-    /// A web socket; whether its frames are pieces of an event stream, once one came.
-    Socket { events: Option<bool> },
+    /// A web socket, or one reply of one: whether its frames are pieces of an
+    /// event stream, once one came.
+    Socket {
+        events: Option<bool>,
+        of: Option<String>,
+    },
 }
 
 #[derive(Debug)]
-struct Stream {
-    phase: Phase,
+pub(super) struct Stream {
+    pub(super) phase: Phase,
     sse: Sse,
-    bytes: usize,
+    pub(super) bytes: usize,
+    /// The how-manyth it is.
+    pub(super) nth: u64,
     /// The request's body is asked for: nothing is reported before it.
     body_for: Option<String>,
     /// Reports that wait for the body.
     held: Vec<StreamEvent>,
     /// The transport ended while the content was still asked for.
     end: Option<StreamEnd>,
-    over: bool,
+    pub(super) over: bool,
 }
 
 /// The streams of one epoch.
@@ -74,8 +82,10 @@ struct Stream {
 pub(crate) struct Streams {
     paths: Vec<String>,
     frame: String,
-    limits: Limits,
-    open: HashMap<String, Stream>,
+    pub(super) limits: Limits,
+    pub(super) open: HashMap<String, Stream>,
+    fetches: Fetches,
+    begun: u64,
 }
 
 impl Streams {
@@ -85,6 +95,8 @@ impl Streams {
             frame,
             limits,
             open: HashMap::new(),
+            fetches: Fetches::default(),
+            begun: 0,
         }
     }
 
@@ -93,20 +105,41 @@ impl Streams {
         self.paths.iter().any(|p| path.contains(p.as_str()))
     }
 
+    /// Whether a fetch from there gives a conversation as a whole: a path that
+    /// we follow, and at most one more step.
+    fn is_data(&self, url: &str) -> bool {
+        let path = path_of(url);
+        self.paths.iter().any(|p| {
+            path.find(p.as_str())
+                .is_some_and(|at| !path[at + p.len()..].trim_matches('/').contains('/'))
+        })
+    }
+
     /// Takes in what the network told.
     pub(crate) fn told(&mut self, net: Net) -> Vec<Step> {
         let id = net.request;
+        if self.fetches.knows(&id) {
+            return self.fetches.told(id, &net.what);
+        }
         match net.what {
             Told::Asked {
                 frame,
-                post,
+                method,
                 url,
                 body,
                 has_body,
             } => {
                 let here = frame.is_none_or(|f| f == self.frame);
+                if method == Method::Get && here && self.is_data(&url) {
+                    self.fetches.begin(id, bare(&url));
+                    return Vec::new();
+                }
                 // The second of a redirect is the same request.
-                if !post || !here || !self.ours(&url) || self.open.contains_key(&id) {
+                if method != Method::Post
+                    || !here
+                    || !self.ours(&url)
+                    || self.open.contains_key(&id)
+                {
                     return Vec::new();
                 }
                 let unknown_body = body.is_none() && has_body;
@@ -129,7 +162,13 @@ impl Streams {
                 if !self.ours(&url) || self.open.contains_key(&id) {
                     return Vec::new();
                 }
-                if !self.begin(&id, Phase::Socket { events: None }) {
+                if !self.begin(
+                    &id,
+                    Phase::Socket {
+                        events: None,
+                        of: None,
+                    },
+                ) {
                     return report(&id, StreamEvent::End(StreamEnd::Overflow));
                 }
                 let url = bare(&url);
@@ -160,8 +199,14 @@ impl Streams {
                     Phase::Asked | Phase::Blind | Phase::Plain | Phase::Socket { .. } => Vec::new(),
                 }
             }
+            Told::Passed(_) => Vec::new(),
             Told::Ended(end) => self.ended(id, end),
         }
+    }
+
+    /// The data that the page fetched, or that it could not be had.
+    pub(crate) fn data(&mut self, id: &str, body: Option<Vec<u8>>) -> Vec<Step> {
+        self.fetches.data(id, body)
     }
 
     /// The request's body, or that it could not be had.
@@ -228,16 +273,18 @@ impl Streams {
         steps
     }
 
-    fn begin(&mut self, id: &str, phase: Phase) -> bool {
+    pub(super) fn begin(&mut self, id: &str, phase: Phase) -> bool {
         if self.open.len() >= STREAMS_MAX {
             return false;
         }
+        self.begun += 1;
         self.open.insert(
             id.to_owned(),
             Stream {
                 phase,
                 sse: Sse::new(self.limits.observation_bytes_max),
                 bytes: 0,
+                nth: self.begun,
                 body_for: None,
                 held: Vec::new(),
                 end: None,
@@ -281,54 +328,17 @@ impl Streams {
                 vec![Step::AskWhole(id)]
             }
             Phase::Asked | Phase::Flowing | Phase::Plain | Phase::Socket { .. } => {
-                self.close(&id, end)
-            }
-        }
-    }
-
-    fn frame(&mut self, id: &str, sent: bool, text: bool, payload: String) -> Vec<Step> {
-        let Some(stream) = self.open.get_mut(id) else {
-            return Vec::new();
-        };
-        if !text {
-            return vec![Step::Malformed {
-                len: payload.len() as u64,
-                why: "a frame that is not text",
-            }];
-        }
-        if let (false, Phase::Socket { events }) = (sent, &mut stream.phase) {
-            if let Some(piece) = wrapped(&payload) {
-                return self.content(id, &piece);
-            }
-            if *events.get_or_insert_with(|| is_event_stream(&payload)) {
-                return self.content(id, payload.as_bytes());
-            }
-        }
-        if stream.over {
-            return Vec::new();
-        }
-        stream.bytes += payload.len();
-        if stream.bytes > self.limits.stream_bytes_max
-            || payload.len() > self.limits.observation_bytes_max
-        {
-            stream.over = true;
-            return self.say(id, StreamEvent::End(StreamEnd::Overflow));
-        }
-        let data = Private::from(payload);
-        self.say(
-            id,
-            if sent {
-                StreamEvent::Sent {
-                    url: "socket".to_owned(),
-                    body: Some(data),
+                let mut steps = Vec::new();
+                for (_, reply) in self.replies_of(&id) {
+                    steps.extend(self.close(&reply, end));
                 }
-            } else {
-                StreamEvent::Data { data }
-            },
-        )
+                steps.extend(self.close(&id, end));
+                steps
+            }
+        }
     }
 
-    fn content(&mut self, id: &str, bytes: &[u8]) -> Vec<Step> {
+    pub(super) fn content(&mut self, id: &str, bytes: &[u8]) -> Vec<Step> {
         let Some(stream) = self.open.get_mut(id) else {
             return Vec::new();
         };
@@ -368,7 +378,7 @@ impl Streams {
         steps
     }
 
-    fn close(&mut self, id: &str, end: StreamEnd) -> Vec<Step> {
+    pub(super) fn close(&mut self, id: &str, end: StreamEnd) -> Vec<Step> {
         let steps = self.say(id, StreamEvent::End(end));
         if self.open.get(id).is_some_and(|s| s.body_for.is_none()) {
             self.open.remove(id);
@@ -377,7 +387,7 @@ impl Streams {
     }
 
     /// Reports, or keeps the report until the request's body is known.
-    fn say(&mut self, id: &str, event: StreamEvent) -> Vec<Step> {
+    pub(super) fn say(&mut self, id: &str, event: StreamEvent) -> Vec<Step> {
         match self.open.get_mut(id) {
             Some(stream) if stream.body_for.is_some() => {
                 stream.held.push(event);
@@ -388,31 +398,11 @@ impl Streams {
     }
 }
 
-fn report(id: &str, event: StreamEvent) -> Vec<Step> {
+pub(super) fn report(id: &str, event: StreamEvent) -> Vec<Step> {
     vec![Step::Report(StreamReport {
         request: id.to_owned(),
         event,
     })]
-}
-
-/// The piece of a response's body that a frame wraps, as `{"body": BASE64}`:
-/// one way in which a page's server answers a request over a socket.
-fn wrapped(frame: &str) -> Option<Vec<u8>> {
-    #[derive(Deserialize)]
-    struct Envelope<'a> {
-        #[serde(borrow)]
-        body: Cow<'a, str>,
-    }
-    let envelope: Envelope<'_> = serde_json::from_str(frame).ok()?;
-    STANDARD.decode(envelope.body.as_bytes()).ok()
-}
-
-/// Whether a socket's first frame begins an event stream: its frames are then
-/// pieces of one, cut anywhere.
-fn is_event_stream(frame: &str) -> bool {
-    ["data:", "event:", "id:", "retry:", ":"]
-        .iter()
-        .any(|field| frame.starts_with(field))
 }
 
 fn path_of(url: &str) -> String {

@@ -1,4 +1,5 @@
-//! The event stream of a message that the page itself sent to its server.
+//! What the page itself asks its server for: the event stream of a message that
+//! it sent, and the data of a conversation that it fetched.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,13 @@ pub enum StreamEvent {
     },
     /// Nothing more comes; says nothing of the reply being whole.
     End(StreamEnd),
+    /// The page fetched the data of a conversation: the whole answer.
+    Fetched {
+        /// Its address without the query.
+        url: String,
+        /// The answer's body.
+        body: Private,
+    },
 }
 
 /// How a stream ended, as the network saw it.

@@ -95,6 +95,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Stream => "stream",
+            Self::Data => "page data",
             Self::Copy => "copy",
             Self::Dom => "DOM",
             Self::Reread => "re-read",

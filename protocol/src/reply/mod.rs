@@ -129,6 +129,8 @@ impl EndWitness {
 pub enum Source {
     /// Decoded from the stream of our own message.
     Stream,
+    /// The data of the conversation that the page itself fetched.
+    Data,
     /// What the page's own copy of this reply would have written.
     Copy,
     /// The blocks shown in the page.

@@ -1,6 +1,7 @@
 //! Situations of streams, told as the network tells them.
 
 use super::*;
+use crate::watch::fetch::DATA_BYTES_MAX;
 use crate::watch::net;
 use serde_json::{Value, json};
 
@@ -291,4 +292,76 @@ fn an_event_of_another_shape_does_not_parse_and_one_of_no_concern_is_none() {
             .unwrap()
             .is_some()
     );
+}
+
+fn framed(reply: &str, text: &str) -> String {
+    json!({ "body": STANDARD.encode(text), "conversation_id": "c", "response_id": reply })
+        .to_string()
+}
+
+#[test]
+fn replies_that_share_a_socket_are_streams_of_their_own() {
+    let mut page = Page::new();
+    let url = "wss://chat.test/conversation/7";
+    page.tell("webSocketCreated", json!({ "requestId": "1", "url": url }));
+    let mut frame = |reply: &str, text: &str| {
+        let response = json!({ "opcode": 1.0, "payloadData": framed(reply, text) });
+        page.tell(
+            "webSocketFrameReceived",
+            json!({ "requestId": "1", "response": response }),
+        )
+    };
+    let of = |id: &str, text: &str| said(id, StreamEvent::Data { data: text.into() });
+    assert_eq!(frame("a", "data: one"), []);
+    assert_eq!(frame("b", "data: two\n\n"), [of("1 c/b", "two")]);
+    assert_eq!(frame("a", "\n\n"), [of("1 c/a", "one")]);
+    // More of them than are followed: the oldest is let go of.
+    for reply in ["x", "y"] {
+        assert_eq!(
+            frame(reply, "data: n\n\n"),
+            [of(&format!("1 c/{reply}"), "n")]
+        );
+    }
+    assert_eq!(
+        frame("z", "data: n\n\n"),
+        [
+            said("1 c/a", StreamEvent::End(StreamEnd::Overflow)),
+            of("1 c/z", "n")
+        ]
+    );
+    let ends = page.tell("webSocketClosed", json!({ "requestId": "1" }));
+    assert_eq!(ends.len(), 5);
+}
+
+fn fetched(page: &mut Page, url: &str, mime: &str, len: u64) -> Vec<Step> {
+    page.asks("9", json!({ "url": url, "method": "GET" }));
+    page.answered("9", 200, mime);
+    page.tell(
+        "dataReceived",
+        json!({ "requestId": "9", "dataLength": len }),
+    );
+    page.finished("9")
+}
+
+#[test]
+fn data_that_the_page_fetched_are_read_whole_and_never_asked_of_the_server() {
+    let url = "https://chat.test/api/conversation/7?x=1";
+    let mut page = Page::new();
+    assert_eq!(
+        fetched(&mut page, url, "application/json", 5),
+        [Step::AskData("9".to_owned())]
+    );
+    let body = StreamEvent::Fetched {
+        url: "https://chat.test/api/conversation/7".to_owned(),
+        body: "{}".into(),
+    };
+    assert_eq!(page.0.data("9", Some(b"{}".to_vec())), [said("9", body)]);
+    assert_eq!(page.0.data("9", Some(b"{}".to_vec())), []);
+    let max = DATA_BYTES_MAX as u64;
+    assert_eq!(fetched(&mut page, url, "application/json", max).len(), 1);
+    assert_eq!(page.0.data("9", None), [], "it could not be had");
+    assert_eq!(fetched(&mut page, url, "application/json", max + 1), []);
+    assert_eq!(fetched(&mut page, url, "text/html", 5), []);
+    let other = "https://chat.test/api/conversation/7/files";
+    assert_eq!(fetched(&mut page, other, "application/json", 5), []);
 }
