@@ -4,6 +4,10 @@
 //! is never submitted while it might already have been: what is not proven
 //! not-sent is treated as sent.
 
+mod evidence;
+
+pub use evidence::{SendEvidence, render};
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -105,61 +109,6 @@ impl SendKind {
 impl fmt::Display for SendKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
-    }
-}
-
-/// What the state of a send rests on. Each kind proves exactly one state.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum SendEvidence {
-    /// Our own whole text stands right after the anchor, under this id where
-    /// the page had settled it.
-    OwnTurn {
-        /// The turn's settled id.
-        turn: Option<TurnId>,
-    },
-    /// The page's own request was seen with our whole text and this conversation.
-    OwnRequest,
-    /// Nothing was ever dispatched, and a read in the present epoch shows the
-    /// anchor last.
-    NeverDispatched,
-    /// The guard reports that it stopped the click.
-    GuardStopped {
-        /// What the click would have hit.
-        hit: String,
-    },
-    /// The driver refused before the click, and says why.
-    RefusedBeforeClick {
-        /// The refusal, in the driver's words.
-        why: String,
-    },
-    /// The submit call returned; over the whole settle window the composer kept
-    /// our whole text, no request left, no turn came, every heartbeat was alive,
-    /// in one epoch without a gap in network observation.
-    ComposerKeptText,
-    /// A person said so, after a complete reading.
-    Attested {
-        /// The state they attest.
-        state: SendState,
-    },
-    /// Nothing is known.
-    Nothing,
-}
-
-impl SendEvidence {
-    /// The state that this evidence proves.
-    //= spec S3
-    //= spec S4
-    pub const fn proves(&self) -> SendState {
-        match self {
-            Self::OwnTurn { .. } | Self::OwnRequest => SendState::Sent,
-            Self::NeverDispatched
-            | Self::GuardStopped { .. }
-            | Self::RefusedBeforeClick { .. }
-            | Self::ComposerKeptText => SendState::NotSent,
-            Self::Attested { state } => *state,
-            Self::Nothing => SendState::Unknown,
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use protocol::{
     outcome::{Outcome, Signal},
-    recovery,
+    recovery, send,
 };
 
 const ARCHITECTURE: &str = include_str!("../../ARCHITECTURE.md");
@@ -14,6 +14,15 @@ fn the_architecture_shows_the_recovery_table_as_it_is() {
     assert!(
         ARCHITECTURE.contains(&block),
         "ARCHITECTURE.md shows another recovery table than:\n{block}"
+    );
+}
+
+#[test]
+fn the_architecture_shows_what_each_evidence_of_a_send_proves() {
+    let block = format!("```text\n{}```\n", send::render());
+    assert!(
+        ARCHITECTURE.contains(&block),
+        "ARCHITECTURE.md shows another table of evidence than:\n{block}"
     );
 }
 

@@ -19,7 +19,7 @@ use protocol::{
     outcome::Outcome,
     page::{Anchor, Epoch, TargetId},
     record::{Intent, Journal, Opened, Owner, Record, Seq, Stop},
-    send::SendKind,
+    send::{SendEvidence, SendKind, SendState},
     time::WallMs,
     wire,
 };
@@ -136,6 +136,40 @@ fn an_unknown_send_is_said_by_list_status_and_doctor() {
         doctor.stdout.contains("sent is not known"),
         "{}",
         doctor.stdout
+    );
+}
+
+/// A run that ended so leaves a standing stop, which must not hide it.
+//= spec RP7 type=test
+#[test]
+fn a_send_that_is_unknown_at_the_end_is_said_by_status_and_doctor_too() {
+    let send = protocol::id::SendId(1);
+    let outcome = Record::Outcome {
+        send,
+        state: SendState::Unknown,
+        evidence: SendEvidence::Nothing,
+    };
+    let Record::Stopped(stop) = stopped(Code::Submit) else {
+        panic!("it is a stop");
+    };
+    let end = Record::Stopped(Stop {
+        outcome: Outcome::Unknown,
+        ..stop
+    });
+    let records = [killed("/nowhere"), vec![outcome, end]].concat();
+    let status = brb_with(&records).args(&["status"]).end();
+    for said in ["unknown (E_SUBMIT)", "is not known: it counts as sent"] {
+        assert!(status.stdout.contains(said), "{}", status.stdout);
+    }
+    let doctor = brb_with(&records).args(&["doctor"]).end();
+    assert!(
+        doctor.stdout.contains("sent is not known"),
+        "{}",
+        doctor.stdout
+    );
+    assert_eq!(
+        Outcome::Unknown.exit(protocol::outcome::Signal::Interrupt),
+        5
     );
 }
 

@@ -6,10 +6,11 @@ use std::{
     process::{Command, Stdio},
 };
 
+use protocol::send::SendState;
+
 use super::Check;
 use crate::{
     agent::{SandboxKind, sandbox},
-    index::Standing,
     journal::{Access, SqliteJournal},
     place::Place,
 };
@@ -91,7 +92,9 @@ fn journals(place: &Place) -> Vec<Check> {
                     "Begin a new session; keep this folder for a report.",
                 )),
                 Ok(state) => {
-                    if let Standing::Open { unknown: true, .. } = Standing::of(&state) {
+                    // Also where a stop stands for another reason.
+                    let flying = state.in_flight();
+                    if flying.is_some_and(|row| row.state() == SendState::Unknown) {
                         all.push(Check::warn(
                             NAME,
                             format!("{sid}: whether its last message was sent is not known"),
