@@ -37,6 +37,9 @@ struct Bounds {
     tail_max: u32,
     /// Blocks and inline pieces of one reply; over it the blocks are left out.
     pieces_max: u32,
+    /// What is read of a card or a dialog; they are short, and longer ones
+    /// quote somebody.
+    card_len: u32,
     /// Depth of nesting; deeper content is kept as text.
     depth_max: u32,
     /// Scrolling up for older turns in all, and the pause after each step.
@@ -60,6 +63,7 @@ const BOUNDS: Bounds = Bounds {
     draft_head_len: 32_768,
     tail_max: 8,
     pieces_max: 60_000,
+    card_len: 1_000,
     depth_max: 40,
     scroll_ms_max: 12_000,
     scroll_pause_ms: 50,
@@ -97,6 +101,7 @@ pub fn scripts() -> Scripts {
         include_str!("../page/observe/blocks.js"),
         include_str!("../page/observe/reply.js"),
         include_str!("../page/observe/guard.js"),
+        include_str!("../page/observe/survey.js"),
         include_str!("../page/observe/observe.js"),
     ]
     .concat();

@@ -35,6 +35,8 @@ pub(crate) struct Standing {
     pub target: TargetId,
     pub worlds: Worlds,
     pub address: String,
+    /// The tab was opened for this attachment.
+    pub opened: bool,
     /// What the page asked its server for meanwhile.
     pub early: Early,
 }
@@ -92,6 +94,7 @@ pub(crate) async fn attach(
             target,
             worlds,
             address,
+            opened,
             early,
         }),
         Err(error) => {

@@ -48,6 +48,12 @@ impl Desk {
                 .await
                 .and_then(|value| parse(&value))
                 .map(Answer::Read),
+            Ask::Survey => self
+                .page
+                .evaluate(&self.world, "brb.survey()", limits.read())
+                .await
+                .and_then(|value| parse(&value))
+                .map(Answer::Survey),
             Ask::Compose { text, anchor, ours } => {
                 return (self.compose(&text, &anchor, &ours).await, None);
             }

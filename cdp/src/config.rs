@@ -100,6 +100,8 @@ pub struct TabWish {
     pub opened: Option<TargetId>,
     /// The address to open a tab at; none: no tab is opened.
     pub open_at: Option<String>,
+    /// Close the tab at the end if it was opened here: it was only looked at.
+    pub close_opened: bool,
 }
 
 #[cfg(test)]

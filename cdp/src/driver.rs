@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chromiumoxide::cdp::browser_protocol::page::ReloadParams;
+use chromiumoxide::cdp::browser_protocol::target::CloseTargetParams;
 use chromiumoxide::cdp::js_protocol::runtime::{EvaluateParams, TerminateExecutionParams};
 use protocol::page::{Answer, AttachCause, ConversationId, Epoch, Loss, Refusal, TargetId, What};
 use tokio::sync::mpsc;
@@ -39,6 +40,8 @@ struct Hold {
     /// the hang can do it.
     ill: Option<(Page, Loss)>,
     target: Option<TargetId>,
+    /// A tab that was opened to be looked at, and is closed at the end.
+    visiting: Option<TargetId>,
     conversation: Option<ConversationId>,
     epoch: Epoch,
     loss: Option<Loss>,
@@ -62,6 +65,7 @@ pub(crate) async fn run(config: Config, port: Port) {
         link: None,
         ill: None,
         target: None,
+        visiting: None,
         conversation: None,
         loss: None,
     };
@@ -222,6 +226,9 @@ impl Hold {
     ) -> Next {
         self.epoch = Epoch(self.epoch.0 + 1);
         self.target = Some(standing.target.clone());
+        if standing.opened && self.config.tab.close_opened {
+            self.visiting = Some(standing.target.clone());
+        }
         self.loss = None;
         let address = standing.address.clone();
         let mut live = Live::new(
@@ -397,6 +404,12 @@ impl Hold {
     }
 
     async fn close(mut self, keep: bool) {
+        if let (Some(target), Some((link, _))) = (self.visiting.take(), &self.link) {
+            let command = CloseTargetParams::new(target.0);
+            if let Err(error) = link.call(None, command, self.config.limits.call()).await {
+                tracing::warn!(%error, "a tab that was opened to be looked at stays open");
+            }
+        }
         if let Some(browser) = self.browser.take()
             && !keep
         {

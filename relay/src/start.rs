@@ -220,6 +220,7 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
             conversation: conversation_of(&setup.chat).map(|_| setup.chat.clone()),
             opened: state.target.clone(),
             open_at: Some(setup.chat.clone()),
+            close_opened: false,
         },
         scripts,
         stream_paths: capture::STREAM_PATHS

@@ -154,9 +154,18 @@ fn doctor_and_login_look_at_the_page_and_type_nothing() {
         check.unwrap_or_else(|| panic!("no {name} in {checks:?}"))
     };
     assert_eq!(found("layout")["found"], "keyed");
-    for name in ["browser", "tab", "login", "composer"] {
+    for name in ["browser", "tab", "login", "composer", "self-test"] {
         assert_eq!(found(name)["state"], "ok", "{}", found(name));
     }
+    let marks = report[0]["marks"].as_array().unwrap();
+    let composer = |layout: &str| {
+        let mut marks = marks.iter();
+        let mark = marks.find(|mark| mark["layout"] == layout && mark["mark"] == "composer");
+        mark.unwrap_or_else(|| panic!("no composer of {layout} in {marks:?}"))
+    };
+    assert_eq!(composer("keyed")["shown"], 1);
+    assert_eq!(composer("keyed")["seen"], "2026-09-26");
+    assert_eq!(composer("classic")["found"], 0);
     let login = scene
         .brb(&["login", "--headless", "--chat", &chat, "--wait-s", "60"])
         .output()
@@ -170,4 +179,60 @@ fn doctor_and_login_look_at_the_page_and_type_nothing() {
     assert!(login.stdout.starts_with(b"logged in"));
     assert!(!scene.standin.log.exists() || scene.standin.user_turns().is_empty());
     scene.nothing_is_left();
+}
+
+/// In somebody's browser a tab is opened beside the others where none shows the
+/// chat, and closed again.
+#[test]
+fn doctor_looks_into_a_running_browser_and_leaves_its_tabs_as_they_were() {
+    let scene = Scene::new("ack-then-done", "classic");
+    let profile = scene.dir.path().join("theirs");
+    let mut browser = std::process::Command::new("chromium")
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--no-first-run",
+            "about:blank",
+        ])
+        .arg("--remote-debugging-port=0")
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut port = None;
+    for _ in 0..600 {
+        let text = std::fs::read_to_string(profile.join("DevToolsActivePort"));
+        port = text
+            .ok()
+            .and_then(|text| text.lines().next()?.parse::<u16>().ok());
+        if port.is_some() {
+            break;
+        }
+        std::thread::park_timeout(std::time::Duration::from_millis(50));
+    }
+    let port = port.expect("the browser told no port");
+    let tabs = || {
+        let asked = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let listed: Vec<serde_json::Value> = asked.block_on(async {
+            let url = format!("http://127.0.0.1:{port}/json/list");
+            reqwest::get(url).await.unwrap().json().await.unwrap()
+        });
+        let tabs = listed.iter().filter(|tab| tab["type"] == "page");
+        tabs.map(|tab| tab["url"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let before = tabs();
+    let attach = format!("http://127.0.0.1:{port}");
+    let chat = scene.standin.url.clone();
+    let (exit, report, stderr) =
+        scene.ends(scene.brb(&["doctor", "--attach", &attach, "--chat", &chat, "--json"]));
+    let after = tabs();
+    browser.kill().unwrap();
+    browser.wait().unwrap();
+    assert_eq!(exit, Some(0), "{report:?} {stderr}");
+    assert_eq!(before, after);
+    assert_eq!(report[0]["marks"].as_array().unwrap().len(), 46);
 }

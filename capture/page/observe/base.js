@@ -77,6 +77,25 @@ function shown(el) {
   return box.width > 2 && box.height > 2;
 }
 
+// What eyes read of an element, up to `max` units: nothing for screen readers
+// alone, nothing hidden, and no content of a reply or a field.
+function seenText(el, max) {
+  let out = "";
+  const walk = (node) => {
+    for (const child of node.childNodes) {
+      if (out.length >= max) return;
+      if (child.nodeType === 3) out += child.data;
+      else if (child.nodeType === 1 && visible(child) && !child.matches(UNREAD) && !inBody(child)) {
+        out += " ";
+        walk(child);
+      }
+    }
+  };
+  walk(el);
+  return head(out, max);
+}
+const UNREAD = `${DATA.content.unseen}, textarea, input, blockquote, pre, script, style`;
+
 // The first match within `roots` (themselves included) that passes `test`.
 function findIn(roots, select, test) {
   if (!select) return null;

@@ -37,7 +37,7 @@ function loggedOut() {
 }
 
 function dialogSays(set) {
-  const dialog = outside(WIDE.dialog).find((el) => shown(el) && says(set, head(el.textContent, 4000)));
+  const dialog = outside(WIDE.dialog).find((el) => shown(el) && says(set, seenText(el, BOUNDS.card_len)));
   return dialog ? "dialog" : null;
 }
 

@@ -289,6 +289,7 @@ const fresh = (ask) => (...args) => {
 globalThis.brb = {
   look: () => stamped((lastJson = written(lookNow(true)))),
   read,
+  survey,
   page: {
     layout: fresh(() => layout),
     missing: () => drift(newestTurns()),

@@ -76,7 +76,7 @@ function errorBy(find) {
   const retry = find("button", (el) => shown(el) && !inBody(el) && says("retry", labelOf(el)));
   if (!card && !retry) return null;
   const holder = card || retry.parentElement;
-  const text = head(holder.textContent || "", 2000);
+  const text = seenText(holder, BOUNDS.card_len);
   const mark = card ? (card.getAttribute("role") === "alert" ? "role=alert" : "error card") : "retry control";
   if (says("capacity", text)) return { kind: "capacity", mark };
   if (says("delivery", text)) return { kind: "delivery", mark };

@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use super::Confidence::{self, High, Low, Medium};
+
 /// One set of labels with one meaning.
 #[derive(Debug, Serialize)]
 pub struct LabelSet {
@@ -12,6 +14,13 @@ pub struct LabelSet {
     pub name: &'static str,
     /// Whether the label may stand within a longer text.
     pub within: bool,
+    /// The day of the newest source of the English ones; those of the other
+    /// languages are known from pages of that time or inferred.
+    pub seen: &'static str,
+    /// Public projects that know them, by short name.
+    pub source: &'static str,
+    /// How sure that is.
+    pub confidence: Confidence,
     /// The labels, each under its language.
     pub by: &'static [(&'static str, &'static [&'static str])],
 }
@@ -21,6 +30,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "stop",
         within: false,
+        seen: "2026-09-26",
+        source: "ORA, CCW, fixtures",
+        confidence: High,
         by: &[
             (
                 "en",
@@ -69,6 +81,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "send",
         within: false,
+        seen: "2026-09-26",
+        source: "ORA, YOH, fixture",
+        confidence: High,
         by: &[
             ("en", &["send", "send prompt", "send message"]),
             ("de", &["senden", "prompt senden", "nachricht senden"]),
@@ -85,6 +100,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "copy",
         within: false,
+        seen: "2026-10-15",
+        source: "ORA, CCS, fixtures",
+        confidence: High,
         by: &[
             ("en", &["copy", "copy response", "copy reply"]),
             ("de", &["kopieren", "antwort kopieren"]),
@@ -107,6 +125,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "more",
         within: false,
+        seen: "2026-08-15",
+        source: "COS, inferred",
+        confidence: Low,
         by: &[
             ("en", &["show more", "see more", "read more"]),
             ("de", &["mehr anzeigen"]),
@@ -120,6 +141,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "continue",
         within: false,
+        seen: "2025-06-01",
+        source: "inferred",
+        confidence: Low,
         by: &[
             ("en", &["continue generating"]),
             (
@@ -136,6 +160,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "retry",
         within: false,
+        seen: "2026-08-15",
+        source: "ORA, CJS, COS",
+        confidence: Medium,
         by: &[
             ("en", &["retry", "try again"]),
             ("de", &["erneut versuchen", "wiederholen"]),
@@ -149,11 +176,15 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "choice",
         within: false,
+        seen: "2025-06-01",
+        source: "inferred",
+        confidence: Low,
         by: &[
             ("en", &["i prefer this response", "prefer this response"]),
             ("de", &["ich bevorzuge diese antwort"]),
             ("fr", &["je préfère cette réponse"]),
             ("es", &["prefiero esta respuesta"]),
+            ("pt", &["prefiro esta resposta"]),
             ("ja", &["この回答の方が好みです"]),
             ("zh", &["我更喜欢这个回复", "我更喜欢这个回答"]),
         ],
@@ -161,7 +192,11 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "stopped",
         within: false,
+        seen: "2026-08-15",
+        source: "ORA, COS",
+        confidence: High,
         by: &[
+            // "Stopped thinking" and "Thinking failed" are known; the rest is inferred.
             (
                 "en",
                 &[
@@ -171,19 +206,39 @@ pub const LABELS: &[LabelSet] = &[
                     "stopped generating",
                 ],
             ),
-            ("de", &["denken gestoppt", "du hast diese antwort gestoppt"]),
-            ("fr", &["réflexion interrompue"]),
-            ("ja", &["思考を停止しました"]),
+            (
+                "de",
+                &[
+                    "denken gestoppt",
+                    "denken fehlgeschlagen",
+                    "du hast diese antwort gestoppt",
+                ],
+            ),
+            ("fr", &["réflexion interrompue", "échec de la réflexion"]),
+            ("es", &["razonamiento detenido", "error al pensar"]),
+            ("pt", &["raciocínio interrompido", "falha ao pensar"]),
+            ("ja", &["思考を停止しました", "思考に失敗しました"]),
             ("zh", &["已停止思考", "思考失败"]),
         ],
     },
     LabelSet {
         name: "capacity",
         within: true,
+        seen: "2026-08-15",
+        source: "field case i5",
+        confidence: Medium,
         by: &[
             ("en", &["is at capacity", "at capacity"]),
             ("de", &["ist ausgelastet"]),
             ("fr", &["à pleine capacité"]),
+            (
+                "es",
+                &["está al límite de su capacidad", "a su máxima capacidad"],
+            ),
+            (
+                "pt",
+                &["está no limite da capacidade", "atingiu a capacidade"],
+            ),
             ("ja", &["容量に達し", "混雑し"]),
             ("zh", &["已满载", "满负荷", "容量已满"]),
         ],
@@ -191,21 +246,40 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "delivery",
         within: true,
+        seen: "2026-08-15",
+        source: "field case i5",
+        confidence: Medium,
         by: &[
-            (
-                "en",
-                &["delivery timed out", "message could not be delivered"],
-            ),
+            ("en", &["delivery timed out"]),
             (
                 "de",
-                &["zustellung", "zeitüberschreitung bei der nachricht"],
+                &[
+                    "zeitüberschreitung bei der zustellung",
+                    "zeitüberschreitung bei der nachricht",
+                ],
             ),
-            ("zh", &["消息发送超时"]),
+            (
+                "fr",
+                &["délai de livraison du message", "délai d'envoi du message"],
+            ),
+            (
+                "es",
+                &[
+                    "tiempo de entrega del mensaje",
+                    "tiempo de espera del mensaje",
+                ],
+            ),
+            ("pt", &["tempo limite de entrega da mensagem"]),
+            ("ja", &["メッセージの配信がタイムアウト"]),
+            ("zh", &["消息发送超时", "消息传递超时"]),
         ],
     },
     LabelSet {
         name: "rate",
         within: true,
+        seen: "2026-08-15",
+        source: "ORA, CCW, COS",
+        confidence: High,
         by: &[
             (
                 "en",
@@ -227,6 +301,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "account",
         within: true,
+        seen: "2025-06-01",
+        source: "inferred",
+        confidence: Low,
         by: &[
             (
                 "en",
@@ -239,12 +316,22 @@ pub const LABELS: &[LabelSet] = &[
                 ],
             ),
             ("de", &["konto wurde deaktiviert", "konto wurde gesperrt"]),
-            ("zh", &["账号已被停用", "帐户已被停用"]),
+            ("fr", &["compte a été désactivé", "compte a été suspendu"]),
+            (
+                "es",
+                &["cuenta ha sido desactivada", "cuenta ha sido suspendida"],
+            ),
+            ("pt", &["conta foi desativada", "conta foi suspensa"]),
+            ("ja", &["アカウントは無効", "アカウントが停止"]),
+            ("zh", &["账号已被停用", "帐户已被停用", "帳號已被停用"]),
         ],
     },
     LabelSet {
         name: "login",
         within: false,
+        seen: "2026-08-15",
+        source: "ORA, CJS",
+        confidence: High,
         by: &[
             (
                 "en",
@@ -261,6 +348,9 @@ pub const LABELS: &[LabelSet] = &[
     LabelSet {
         name: "challenge_title",
         within: false,
+        seen: "2026-08-15",
+        source: "ORA, CGS",
+        confidence: High,
         by: &[
             ("en", &["just a moment..."]),
             ("de", &["nur einen moment…", "nur einen moment..."]),
@@ -272,3 +362,26 @@ pub const LABELS: &[LabelSet] = &[
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LANGUAGES: [&str; 7] = ["en", "de", "fr", "es", "pt", "ja", "zh"];
+
+    #[test]
+    fn every_label_is_known_in_every_language_with_a_date_and_a_source() {
+        for set in LABELS {
+            let named: Vec<_> = set.by.iter().map(|(language, _)| *language).collect();
+            assert_eq!(named, LANGUAGES, "{}", set.name);
+            assert!(set.seen.len() == 10 && !set.source.is_empty());
+            for word in set.by.iter().flat_map(|(_, words)| *words) {
+                assert_eq!(*word, word.to_lowercase(), "compared in lower case");
+                assert!(
+                    !set.within || word.chars().count() >= 3,
+                    "{word} is too short"
+                );
+            }
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CallId, Epoch, Reading, TurnId};
+use super::{CallId, Epoch, Reading, Survey, TurnId};
 use crate::text::Private;
 
 /// One act asked of the driver. It is refused unless its epoch is the present one.
@@ -35,6 +35,9 @@ pub enum Ask {
     Look,
     /// Read the whole thread. Answered by [`Answer::Read`].
     Read,
+    /// Look for every mark of every layout, for people. Answered by
+    /// [`Answer::Survey`].
+    Survey,
     /// Put a text into the composer and read it back. Touches nothing unless
     /// the page is idle, the anchor is last, and the draft is empty or ours.
     /// Answered by [`Answer::Composed`] or [`Answer::Refused`].
@@ -79,6 +82,8 @@ pub enum Answer {
     Done,
     /// The whole thread.
     Read(Reading),
+    /// Every mark of every layout.
+    Survey(Survey),
     /// The text stands in the composer, read back equal.
     Composed(Composed),
     /// The click was carried out.

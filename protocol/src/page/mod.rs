@@ -11,6 +11,7 @@ mod block;
 mod command;
 mod look;
 mod stream;
+mod survey;
 
 pub use block::{Align, Block, Inline};
 pub use command::{Anchor, Answer, Ask, CallFailure, Click, Composed, PageCommand, Refusal};
@@ -19,6 +20,7 @@ pub use look::{
     Reply, Role, Turn, TurnKey,
 };
 pub use stream::{StreamEnd, StreamEvent, StreamReport};
+pub use survey::{MarkSeen, SelfTest, Survey, TestState};
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Which browser and which tab: options that several commands share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use protocol::{
@@ -36,11 +36,11 @@ pub(super) struct BrowserArgs {
     /// The profile folder of a browser that is started; never a default profile
     #[arg(long, value_name = "DIR", conflicts_with = "attach")]
     profile: Option<PathBuf>,
-    /// The browser program; else the first known one on PATH
+    /// The browser program to start; else the first known one on PATH
+    // No conflict with --attach: the environment may name one for every command.
     #[arg(
         long,
         value_name = "PROGRAM",
-        conflicts_with = "attach",
         env = "BRB_BROWSER",
         hide_env_values = true
     )]
@@ -80,6 +80,11 @@ impl BrowserArgs {
                 args: Vec::new(),
             })),
         }
+    }
+
+    /// The browser program, where one is named.
+    pub fn program(&self) -> Option<&Path> {
+        self.browser.as_deref()
     }
 
     /// The profile of a browser that is started.

@@ -1,6 +1,7 @@
 //! `brb doctor`: what stands ready and what does not, each with its remedy.
 
 mod machine;
+mod marks;
 mod page;
 
 use std::fmt::Write as _;
@@ -14,8 +15,10 @@ use crate::output;
 
 /// Check browser, tab, layout, login, sandbox, state folder and journals
 ///
-/// With --attach nothing in that browser is changed; with --launch the relay's own browser is
-/// started, opened at the chat page and closed again. Without either no browser is started.
+/// With --attach the tab at the chat page is looked at, or one is opened there and closed again;
+/// with --launch the relay's own browser is started, opened at the chat page and closed again.
+/// Without either no browser is started. Where a page was seen each mark of each layout is listed:
+/// whether it is there, and as of when it is known.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  brb doctor\n  brb doctor --launch\n  brb doctor --attach http://127.0.0.1:9222 --tab 5A0C…\n\nExit: 0 when nothing fails, else 10."
@@ -87,7 +90,8 @@ const FAILS: u8 = 10;
 pub(super) fn main(args: DoctorArgs) -> Result<u8, Failure> {
     let place = args.common.quiet_place()?;
     let mut checks = machine::checks(&place);
-    checks.extend(page::checks(&args.browser, &place)?);
+    let (of_page, known) = page::checks(&args.browser, &place)?;
+    checks.extend(of_page);
     let worst = checks
         .iter()
         .map(|check| check.state)
@@ -96,9 +100,10 @@ pub(super) fn main(args: DoctorArgs) -> Result<u8, Failure> {
         out::print_json(&json!({
             "schema_version": output::SCHEMA_VERSION,
             "checks": checks,
+            "marks": known,
         }))?;
     } else {
-        out::print(&text(&checks))?;
+        out::print(&(text(&checks) + &marks::text(&known)))?;
     }
     Ok(match worst {
         Some(State::Fail) => FAILS,

@@ -71,7 +71,7 @@ pub(super) fn main(args: LoginArgs) -> Result<u8, Failure> {
             quiet = if is_logged_in(look) { quiet + 1 } else { 0 };
             quiet >= LOOKS_MIN
         };
-        Ok(look::watch(config, wait, &mut told, enough).await)
+        Ok(look::watch(config, wait, &mut told, false, enough).await)
     })?;
     if let Some(signal) = seen.signal {
         return Ok(Outcome::Interrupted.exit(signal));

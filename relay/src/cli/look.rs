@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use protocol::{
     outcome::Signal,
-    page::{Attachment, Look, Loss, What},
+    page::{
+        Answer, Ask, Attachment, CallId, Epoch, Look, Loss, Observation, PageCommand, Survey, What,
+    },
 };
 use tokio::{sync::mpsc, time::timeout};
 
@@ -21,7 +23,13 @@ pub(super) struct Seen {
     pub signal: Option<Signal>,
     /// What was wanted was seen.
     pub enough: bool,
+    /// What a survey found, where one was asked for.
+    pub survey: Option<Survey>,
+    epoch: Epoch,
 }
+
+/// A survey of the page at the end of a watch.
+const SURVEY_MS: u64 = 10_000;
 
 /// Attaches and watches until `enough` says so, something is lost for good, a
 /// signal comes, or `wait` is over.
@@ -29,6 +37,7 @@ pub(super) async fn watch(
     config: cdp::Config,
     wait: Duration,
     signals: &mut mpsc::Receiver<Signal>,
+    survey: bool,
     mut enough: impl FnMut(&Look) -> bool,
 ) -> Seen {
     let keep_browser = config.keep_browser;
@@ -42,7 +51,10 @@ pub(super) async fn watch(
                     return;
                 }
                 observation = observations.recv() => match observation {
-                    Some(observation) => observation.what,
+                    Some(observation) => {
+                        seen.epoch = observation.epoch;
+                        observation.what
+                    }
                     None => return,
                 },
             };
@@ -68,6 +80,13 @@ pub(super) async fn watch(
     };
     // What was seen by then is what there is.
     let _ = timeout(wait, watching).await;
+    if survey && seen.look.is_some() && seen.lost.is_none() {
+        let asked = ask_survey(&commands, &mut observations, seen.epoch);
+        seen.survey = timeout(Duration::from_millis(SURVEY_MS), asked)
+            .await
+            .ok()
+            .flatten();
+    }
     let closing = async {
         if commands
             .send(cdp::Control::Close { keep_browser })
@@ -79,4 +98,30 @@ pub(super) async fn watch(
     };
     let _ = timeout(Duration::from_millis(END_MS), closing).await;
     seen
+}
+
+async fn ask_survey(
+    commands: &cdp::Commands,
+    observations: &mut cdp::Observations,
+    epoch: Epoch,
+) -> Option<Survey> {
+    let call = CallId(1);
+    let ask = Ask::Survey;
+    let command = PageCommand { call, epoch, ask };
+    commands.send(cdp::Control::Page(command)).await.ok()?;
+    loop {
+        let Observation { what, .. } = observations.recv().await?;
+        if let What::Answer { answer, .. } = what {
+            return match answer {
+                Answer::Survey(survey) => Some(survey),
+                Answer::Done
+                | Answer::Read(_)
+                | Answer::Composed(_)
+                | Answer::Submitted(_)
+                | Answer::Copied { .. }
+                | Answer::Refused(_)
+                | Answer::Failed(_) => None,
+            };
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub fn name(effect: &Effect) -> String {
         Effect::Page(command) => match &command.ask {
             Ask::Look => "look".into(),
             Ask::Read => "read".into(),
+            Ask::Survey => "survey".into(),
             Ask::Compose { .. } => "compose".into(),
             Ask::Submit { .. } => "submit".into(),
             Ask::ClearDraft { .. } => "clear".into(),

@@ -442,7 +442,7 @@ impl World {
                 self.draft.clear();
                 self.answer(&command, Answer::Done);
             }
-            Ask::Look | Ask::Copy { .. } | Ask::Reload | Ask::Detach => {
+            Ask::Look | Ask::Survey | Ask::Copy { .. } | Ask::Reload | Ask::Detach => {
                 self.answer(&command, Answer::Done);
             }
         }

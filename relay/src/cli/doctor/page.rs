@@ -1,6 +1,6 @@
 //! What only the browser and its page can tell.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use protocol::{
     fault::Code,
@@ -8,13 +8,18 @@ use protocol::{
     page::{BlockerKind, Look, Loss},
 };
 
-use super::{Check, machine::on_path};
+use super::{
+    Check,
+    machine::on_path,
+    marks::{self, Known},
+};
 use crate::{
     cli::{
         browser::{self, BrowserArgs},
         failure::Failure,
         look, signals,
     },
+    clock,
     place::Place,
 };
 
@@ -28,19 +33,24 @@ const PROGRAMS: &[&str] = &[
     "microsoft-edge",
 ];
 
-pub(super) fn checks(args: &BrowserArgs, place: &Place) -> Result<Vec<Check>, Failure> {
+/// The checks of browser and page, and what is known of each mark.
+pub(super) fn checks(
+    args: &BrowserArgs,
+    place: &Place,
+) -> Result<(Vec<Check>, Vec<Known>), Failure> {
     if !args.attaches() && !args.launches() {
-        return Ok(vec![program()]);
+        return Ok((vec![program(args.program())], Vec::new()));
     }
     let endpoint = args.endpoint(place)?;
     let address = args.address()?;
-    // Nothing is opened in a browser that is somebody's.
-    let open_at = (!args.attaches()).then(|| address.clone());
+    // Where no tab shows the chat, one is opened beside the others, looked at
+    // and closed again.
     let tab = cdp::TabWish {
         id: args.target()?,
-        conversation: Some(address),
+        conversation: Some(address.clone()),
         opened: None,
-        open_at,
+        open_at: Some(address),
+        close_opened: args.attaches(),
     };
     let limits = Limits::default();
     let config = browser::looking(endpoint, tab, &limits, false);
@@ -48,12 +58,25 @@ pub(super) fn checks(args: &BrowserArgs, place: &Place) -> Result<Vec<Check>, Fa
     let seen = signals::block_on(async {
         let mut told = signals::listen()?;
         let enough = |look: &Look| look.hydrated && look.layout.is_some();
-        Ok(look::watch(config, wait, &mut told, enough).await)
+        Ok(look::watch(config, wait, &mut told, true, enough).await)
     })?;
-    Ok(report(&seen))
+    let known = marks::known(seen.survey.as_ref(), clock::wall());
+    Ok((report(&seen), known))
 }
 
-fn program() -> Check {
+fn program(named: Option<&Path>) -> Check {
+    if let Some(path) = named {
+        let found = path.display().to_string();
+        return if path.is_file() || path.to_str().is_some_and(|name| on_path(&[name]).is_some()) {
+            Check::ok("browser", found)
+        } else {
+            Check::fail(
+                "browser",
+                format!("{found} is no program"),
+                "Name a browser that is there with `--browser` or BRB_BROWSER.",
+            )
+        };
+    }
     match on_path(PROGRAMS) {
         Some(path) => Check::ok("browser", path.display().to_string()),
         None => Check::fail(
@@ -92,7 +115,10 @@ fn report(seen: &look::Seen) -> Vec<Check> {
         all.push(Check::fail("dialog", found, Code::Dialog.about().remedy));
     }
     match &seen.look {
-        Some(look) => all.extend(of_look(look)),
+        Some(look) => {
+            all.extend(of_look(look));
+            all.extend(marks::self_tests(seen.survey.as_ref()));
+        }
         None => all.push(Check::fail(
             "page",
             "the page did not answer",
