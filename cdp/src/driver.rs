@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
 use crate::attach::{self, Standing, detach};
-use crate::browser::{Browser, version};
+use crate::browser::{Browser, close_left, version};
 use crate::config::{Config, Endpoint, TabWish};
 use crate::error::{Error, OursFault, PageFault};
 use crate::link::{Incoming, Link};
@@ -410,11 +410,15 @@ impl Hold {
                 tracing::warn!(%error, "a tab that was opened to be looked at stays open");
             }
         }
-        if let Some(browser) = self.browser.take()
-            && !keep
-        {
+        if keep {
+            return;
+        }
+        if let Some(browser) = self.browser.take() {
             let link = self.link.as_ref().map(|(link, _)| link);
             browser.close(link, &self.config.limits).await;
+        } else if let Endpoint::Launch(wish) = &self.config.endpoint {
+            // Never got as far as finding it: an earlier process may have left one.
+            close_left(wish, &self.config.limits).await;
         }
     }
 }

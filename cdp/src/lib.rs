@@ -31,6 +31,7 @@ mod raw;
 mod submit;
 mod watch;
 
+pub use browser::close_left;
 pub use config::{Config, Endpoint, Launch, Scripts, TabWish};
 pub use error::{BrowserFault, Error, OursFault, PageFault, TabFault, TabSeen};
 pub use limits::Limits;

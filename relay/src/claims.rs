@@ -34,6 +34,16 @@ impl LockClaims {
         }
     }
 
+    /// The claim on a conversation that is known already, taken at once.
+    ///
+    /// # Errors
+    /// [`LockError`] when another relay holds it.
+    pub fn held(conversation: &ConversationId, holder: Holder) -> Result<Self, LockError> {
+        let mut claims = Self::new(Some(conversation.clone()), holder);
+        claims.hold(On::Conversation(conversation.clone()))?;
+        Ok(claims)
+    }
+
     fn take(&mut self, record: &Record) -> Result<(), LockError> {
         match record {
             // A conversation that is known already, or that the tab shows, is

@@ -5,20 +5,29 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use jiff::{Timestamp, tz::TimeZone};
 use protocol::time::{Millis, SpanMs, WallMs};
 
-/// The relay's clock: milliseconds since this process made it.
+/// The relay's clock: milliseconds that the session ran, over all its processes.
 //= spec T1
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     // On Linux this is CLOCK_MONOTONIC, which stands still over a suspend.
     start: Instant,
+    /// What the session ran before this process.
+    before_ms: SpanMs,
 }
 
 impl Clock {
     /// A clock that begins at zero now.
     #[must_use]
     pub fn start() -> Self {
+        Self::going_on(0)
+    }
+
+    /// A clock that goes on, now, from what earlier processes of the session ran.
+    #[must_use]
+    pub fn going_on(before_ms: SpanMs) -> Self {
         Self {
             start: Instant::now(),
+            before_ms,
         }
     }
 
@@ -26,7 +35,8 @@ impl Clock {
     #[must_use]
     pub fn now(&self) -> Millis {
         let passed = self.start.elapsed().as_millis();
-        Millis(u64::try_from(passed).unwrap_or(u64::MAX))
+        let passed = u64::try_from(passed).unwrap_or(u64::MAX);
+        Millis(self.before_ms.saturating_add(passed))
     }
 
     /// How long until `instant`; zero where it is past.
@@ -86,6 +96,13 @@ mod tests {
         assert!(clock.now() >= one);
         assert!(clock.until(Millis(0)).is_zero());
         assert!(!clock.until(one + 3_600_000).is_zero());
+    }
+
+    #[test]
+    fn a_clock_goes_on_from_what_ran_before() {
+        let clock = Clock::going_on(7_000);
+        assert!(clock.now() >= Millis(7_000));
+        assert!(clock.until(Millis(6_999)).is_zero());
     }
 
     #[test]

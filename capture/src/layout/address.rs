@@ -12,6 +12,20 @@ pub const STREAM_PATHS: &[&str] = &[
     "/backend-api/ws/",
 ];
 
+/// The address of a conversation at the site of `chat`, for an id of the server;
+/// none for anything else, which is never put into an address.
+pub fn conversation_address(chat: &str, id: &str) -> Option<String> {
+    let id_len = 4..=128;
+    let is_id = id_len.contains(&id.len())
+        && id.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && id
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    let (scheme, rest) = chat.split_once("://")?;
+    let host = rest.split(['/', '?', '#']).next()?;
+    is_id.then(|| format!("{scheme}://{host}/c/{id}"))
+}
+
 /// How an address tells the place, and an id whether it is settled. Regular
 /// expressions in the common subset of JavaScript and Rust, over the path.
 #[derive(Debug, Serialize)]
@@ -43,3 +57,34 @@ pub const ADDRESSES: Addresses = Addresses {
     provisional: "^(fallback-|request-|placeholder|client-created|local-|temp|WEB:|pending)",
     login: "^/(auth|login|log-in)(/|$)",
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_id_of_the_server_is_put_into_an_address() {
+        for (chat, id, address) in [
+            (
+                "https://chatgpt.com/",
+                "ab-12",
+                Some("https://chatgpt.com/c/ab-12"),
+            ),
+            (
+                "http://127.0.0.1:8/g/x?y#z",
+                "abcd",
+                Some("http://127.0.0.1:8/c/abcd"),
+            ),
+            ("https://chatgpt.com", "a/../b", None),
+            ("https://chatgpt.com", "-abc", None),
+            ("https://chatgpt.com", "abc", None),
+            ("chatgpt.com", "abcd", None),
+        ] {
+            assert_eq!(
+                conversation_address(chat, id).as_deref(),
+                address,
+                "{chat} {id}"
+            );
+        }
+    }
+}

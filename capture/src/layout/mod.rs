@@ -12,7 +12,7 @@ mod shared;
 
 use serde::Serialize;
 
-pub use address::{ADDRESSES, Addresses, STREAM_PATHS};
+pub use address::{ADDRESSES, Addresses, STREAM_PATHS, conversation_address};
 pub use labels::{LABELS, LabelSet};
 pub use shared::{CONTENT, Content, PAGE_WIDE, PageWide};
 

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::Limits;
-use crate::config::Endpoint;
+use crate::config::{Endpoint, Launch};
 use crate::error::{BrowserFault, Error};
 use crate::limits::Limit;
 use crate::link::Link;
@@ -110,6 +110,24 @@ impl Browser {
                 tracing::warn!("a browser that was asked to close still listens");
             }
         }
+    }
+}
+
+/// Closes the browser that still runs on a profile of ours, if one does. Whether anybody
+/// else uses it is for the caller to know.
+pub async fn close_left(wish: &Launch, limits: &Limits) {
+    let Some(ws) = find::still_running(&wish.profile, limits.connect()).await else {
+        return;
+    };
+    let browser = Browser {
+        ws,
+        open_within: limits.connect(),
+        ours: true,
+        child: None,
+    };
+    // The events of a browser that is told to close are nobody's.
+    if let Ok((link, _events)) = Link::connect(&browser.ws, browser.open_within).await {
+        browser.close(Some(&link), limits).await;
     }
 }
 

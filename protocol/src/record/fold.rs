@@ -48,6 +48,9 @@ pub fn fold<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Result<State, F
     Ok(state)
 }
 
+/// Dispatches whose times are kept: the greatest hourly limit there can be.
+const DISPATCHES_KEPT: usize = 1_000;
+
 impl State {
     /// Applies one stored record.
     ///
@@ -92,7 +95,13 @@ impl State {
                 self.conversation = Some(conversation.clone());
             }
             Record::Intent(intent) => self.intend(intent)?,
-            Record::Dispatching { send, attempt } => self.dispatch(*send, *attempt)?,
+            Record::Dispatching { send, attempt } => {
+                self.dispatch(*send, *attempt)?;
+                self.dispatched_at.push_back(self.run_ms);
+                if self.dispatched_at.len() > DISPATCHES_KEPT {
+                    self.dispatched_at.pop_front();
+                }
+            }
             Record::Outcome {
                 send,
                 state,

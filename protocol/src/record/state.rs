@@ -1,6 +1,6 @@
 //! The state a journal folds to, and the questions asked of it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{Accepted, Cost, Intent, Judgement, Opened, Seq, Stop};
 use crate::{
@@ -64,6 +64,10 @@ pub struct State {
     pub budgets: Budgets,
     /// Run time so far, summed over processes.
     pub run_ms: SpanMs,
+    /// The run time at each dispatch, the newest last; those of an hour ago and
+    /// more count for nothing.
+    //= spec S9
+    pub dispatched_at: VecDeque<SpanMs>,
 }
 
 /// One send as the journal knows it.

@@ -213,10 +213,7 @@ impl Session {
     /// The boundaries that forbid the next send or execution.
     //= spec RP5
     pub(super) fn boundary(&self) -> Option<Move> {
-        let run_ms = self
-            .state
-            .run_ms
-            .max(self.now().since(self.live.started_at));
+        let run_ms = self.live.ran_before_ms + self.now().since(self.live.started_at);
         let why = if run_ms >= self.limits.run_ms {
             "the run time of the session is spent (run_s)"
         } else if self.state.typed_chars >= self.limits.typed_chars_max {

@@ -50,7 +50,8 @@ impl Session {
                 conversation: id.clone(),
             });
         }
-        let until = self.live.sent_at.back().copied().unwrap_or_default() + self.limits.settle_ms;
+        let sent = self.live.sent_at.back().copied().unwrap_or_default();
+        let until = sent.max(self.live.attach_since) + self.limits.settle_ms;
         if self.now() < until {
             return Move::Wait(Some(until));
         }

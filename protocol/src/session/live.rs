@@ -12,7 +12,7 @@ use crate::{
     page::{
         AttachCause, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal,
     },
-    record::{Record, Stop},
+    record::{Record, State, Stop},
     recovery::{
         Action,
         facts::{Chain, Lost},
@@ -26,6 +26,8 @@ use crate::{
 pub(super) struct Live {
     pub clock: Clock,
     pub started_at: Millis,
+    /// What earlier processes of the session ran.
+    pub ran_before_ms: SpanMs,
     /// The present attachment's epoch; 0 before the first.
     pub epoch: Epoch,
     pub attached: Option<Attachment>,
@@ -205,12 +207,14 @@ pub(super) enum AgentLive {
 
 impl Live {
     /// A process that begins with this much lost.
-    pub fn new(now: Millis, epoch: Epoch, gone: Lost) -> Self {
+    pub fn new(now: Millis, state: &State, gone: Lost) -> Self {
+        let epoch = state.epoch;
         let mut clock = Clock::default();
         clock.at(now);
         Self {
             clock,
             started_at: now,
+            ran_before_ms: state.run_ms,
             epoch,
             attached: None,
             attach_since: now,
@@ -246,7 +250,7 @@ impl Live {
             looked_for: None,
             pause: Pause::None,
             agent: AgentLive::None,
-            sent_at: VecDeque::new(),
+            sent_at: earlier_sends(now, state),
             intended_at: now,
             round_since: None,
             interrupt: None,
@@ -485,6 +489,18 @@ impl Live {
         self.verdict = None;
         self.copies = 0;
     }
+}
+
+/// When the sends of earlier processes were made, as this one's clock has it: what
+/// passed between two processes is not counted, so that a pause is never shorter
+/// than it must be.
+//= spec S9
+fn earlier_sends(now: Millis, state: &State) -> VecDeque<Millis> {
+    let ago = |at: &SpanMs| state.run_ms.saturating_sub(*at);
+    let sends = state.dispatched_at.iter();
+    sends
+        .map(|at| Millis(now.0.saturating_sub(ago(at))))
+        .collect()
 }
 
 /// On top of the driver's own deadline, before an answer counts as lost.

@@ -65,7 +65,7 @@ impl Session {
         let fresh = state.seq <= Seq(1);
         let lost = if fresh { Lost::Nothing } else { start.lost };
         let mut session = Self {
-            live: Live::new(now, state.epoch, lost),
+            live: Live::new(now, &state, lost),
             state,
             limits,
             outbox: VecDeque::new(),

@@ -220,7 +220,7 @@ impl Session {
     }
 
     /// At least the send gap since the last send, and no more than so many an
-    /// hour. Times of sends do not outlive the process **(ours)**.
+    /// hour, over all processes of the session.
     //= spec S9
     fn too_soon(&self) -> Option<Move> {
         let now = self.now();

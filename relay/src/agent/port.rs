@@ -132,6 +132,17 @@ impl Carrier {
         }
     }
 
+    /// What a session that is gone on with asks for: nobody but its own wrapper at work.
+    ///
+    /// # Errors
+    /// [`AgentError::Locked`].
+    pub fn check_continued(&self, sid: &str) -> Result<(), AgentError> {
+        match self.busy()? {
+            Some(holder) if holder.sid != sid => Err(AgentError::Locked(holder)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     //= spec K6
     /// Who works in the work folder now. While anybody does: no send, no execution, no attestation.
     ///

@@ -8,6 +8,7 @@ use protocol::{
     limits::Limits,
     page::{Epoch, TargetId},
 };
+use serde::{Deserialize, Serialize};
 
 use super::failure::Failure;
 use crate::place::Place;
@@ -18,7 +19,7 @@ const CHAT: &str = "https://chatgpt.com/";
 const HEADING: &str = "Browser";
 
 /// The browser and the tab.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[command(next_help_heading = HEADING)]
 pub(super) struct BrowserArgs {
     /// Use a running browser: its debugging port (http://127.0.0.1:9222), its web socket, or its profile folder
@@ -27,11 +28,13 @@ pub(super) struct BrowserArgs {
     /// Start a browser with a profile of the relay's own (this is the default)
     #[arg(long)]
     launch: bool,
-    /// The chat page, or the address of the conversation to go on in
-    #[arg(long, value_name = "URL", default_value = CHAT)]
-    pub chat: String,
+    /// The chat page, or the address of the conversation to go on in [default: https://chatgpt.com/]
+    #[arg(long, value_name = "URL")]
+    #[serde(skip)]
+    pub chat: Option<String>,
     /// This very tab, by the browser's own id
     #[arg(long, value_name = "ID")]
+    #[serde(skip)]
     pub tab: Option<String>,
     /// The profile folder of a browser that is started; never a default profile
     #[arg(long, value_name = "DIR", conflicts_with = "attach")]
@@ -94,8 +97,51 @@ impl BrowserArgs {
 
     /// The chat's address, checked for what it must at least be.
     pub fn address(&self) -> Result<String, Failure> {
-        check_address(&self.chat)?;
-        Ok(self.chat.clone())
+        let chat = self.chat.as_deref().unwrap_or(CHAT);
+        check_address(chat)?;
+        Ok(chat.to_owned())
+    }
+
+    /// The same with paths that hold in any folder.
+    pub fn anchored(mut self) -> Result<Self, Failure> {
+        let absolute = |path: &std::path::Path| {
+            std::path::absolute(path).map_err(|error| {
+                Failure::usage(
+                    format!("{} names no folder: {error}", path.display()),
+                    "Give another one.",
+                )
+            })
+        };
+        self.profile = self.profile.as_deref().map(absolute).transpose()?;
+        let is_folder = self
+            .attach
+            .as_ref()
+            .is_some_and(|text| !text.is_empty() && !text.contains("://"));
+        if let Some(text) = self.attach.as_ref().filter(|_| is_folder) {
+            let folder = absolute(std::path::Path::new(text))?;
+            self.attach = Some(folder.display().to_string());
+        }
+        Ok(self)
+    }
+
+    /// The same with what was kept where nothing is given. Another browser than the kept one
+    /// takes nothing from it; a tab is named for one run alone.
+    pub fn or(self, kept: Self) -> Self {
+        let kept = match self.attach {
+            Some(_) => Self::default(),
+            None => kept,
+        };
+        let launches = self.launch || self.profile.is_some();
+        Self {
+            attach: self.attach.or(kept.attach.filter(|_| !launches)),
+            launch: self.launch || kept.launch,
+            chat: self.chat,
+            tab: self.tab,
+            profile: self.profile.or(kept.profile),
+            browser: self.browser.or(kept.browser),
+            headed: self.headed || kept.headed,
+            keep_browser: self.keep_browser || kept.keep_browser,
+        }
     }
 
     /// The tab named, if one was.

@@ -46,6 +46,17 @@ impl LimitFlags {
     }
 }
 
+impl LimitFlags {
+    /// The first limit given that is not what these say: its flag, and what they say.
+    pub fn other_than(&self, limits: &Limits) -> Option<(String, u64)> {
+        self.given.iter().find_map(|(name, value)| {
+            let was = limits.get(name)?;
+            let flag = format!("--{}", name.replace('_', "-"));
+            (was != *value).then_some((flag, was))
+        })
+    }
+}
+
 impl Args for LimitFlags {
     fn augment_args(command: Command) -> Command {
         let flags: &'static [String] = &FLAGS;

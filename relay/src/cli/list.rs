@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 use clap::Args;
-use protocol::fault::Code;
+use protocol::{fault::Code, id::Sid};
 use serde_json::{Value, json};
 
 use super::{Common, failure::Failure, out};
 use crate::{
     agent::quote::one_line,
     clock,
-    index::{self, Listed, Standing},
+    index::{self, Listed, Standing, Summary},
     journal::locks::Lock,
     output,
     place::Place,
@@ -48,6 +48,14 @@ pub(super) fn main(args: &ListArgs) -> Result<u8, Failure> {
 fn is_running(one: &Listed, place: &Place) -> bool {
     // Where it cannot be told, nobody is said to be at work.
     matches!(Lock::session_holder(&place.session(&one.sid)), Ok(Some(_)))
+}
+
+/// Whether it was killed or interrupted, so that it can be gone on with.
+fn goes_on(summary: &Summary) -> bool {
+    match summary.standing {
+        Standing::Open { .. } => true,
+        Standing::Done | Standing::Stopped { .. } => false,
+    }
 }
 
 fn value(one: &Listed, place: &Place) -> Value {
@@ -103,6 +111,24 @@ fn text(all: &[Listed], place: &Place) -> String {
             Err(error) => writeln!(text, "{}  {:<22}  {error}", one.sid, "unreadable"),
         };
     }
+    let open: Vec<&Sid> = all
+        .iter()
+        .filter(|one| one.summary.as_ref().is_ok_and(goes_on) && !is_running(one, place))
+        .map(|one| &one.sid)
+        .collect();
+    match open.as_slice() {
+        [] => {}
+        [sid] => {
+            let _ = writeln!(text, "\ncontinue with: brb run --continue {sid}");
+        }
+        [sid, ..] => {
+            let _ = writeln!(
+                text,
+                "\n{} sessions are open; continue with: brb run --continue {sid}, or another SID",
+                open.len()
+            );
+        }
+    }
     text
 }
 
@@ -119,7 +145,7 @@ pub(super) fn standing_words(standing: &Standing) -> String {
             code: None,
         } => format!("{outcome}"),
         Standing::Open { unknown: true, .. } => "open, a send unknown".to_owned(),
-        Standing::Open { started: true, .. } => "open, a plan in doubt".to_owned(),
+        Standing::Open { started: true, .. } => "open, a plan started".to_owned(),
         Standing::Open {
             outcome: Some(outcome),
             ..

@@ -16,7 +16,7 @@ use crate::{
     clock,
     index::{self, Standing},
     journal::locks::{Holder, Lock},
-    output::{self, stop_words},
+    output::{self, continue_words, stop_words},
     place::Place,
 };
 
@@ -141,6 +141,7 @@ impl Found {
             "checkpoint": checkpoint(state),
             "plan": plan_words(state),
             "messages": messages,
+            "continue": continue_words(state).filter(|_| self.holder.is_none()),
             "undoable_rounds": self.undoable,
             "records": self.entries.len(),
             "run_ms": state.run_ms,
@@ -240,10 +241,17 @@ impl Found {
                 "\nWhether the last message was sent is not known: it counts as sent and is never sent again by itself.\n",
             );
         }
+        let killed = state.stop.is_none() && self.holder.is_none();
+        if let Some(command) = continue_words(state).filter(|_| killed) {
+            let _ = writeln!(
+                text,
+                "\nIts last run ended without a word.\n  help: Go on with `{command}`."
+            );
+        }
         if let Some(stop) = &state.stop
             && !state.is_closed()
         {
-            let (what, help) = stop_words(stop);
+            let (what, help) = stop_words(stop, state);
             let _ = writeln!(text, "\n{what}\n  help: {help}");
         }
     }

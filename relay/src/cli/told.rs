@@ -7,7 +7,8 @@ use std::{
 };
 
 use protocol::{
-    outcome::Outcome,
+    fault::Code,
+    outcome::{Outcome, Signal},
     record::{Entry, State, Stop},
     reply::Progress,
     session::Phase,
@@ -58,6 +59,24 @@ impl Told {
         }
     }
 
+    /// Something a reader should know.
+    pub fn warning(&mut self, code: Code, text: &str) {
+        match &mut self.form {
+            Form::Human(human) => human.warning(Some(code), text),
+            Form::Json(json) => json.warning(Some(code), text),
+        }
+    }
+
+    /// A session whose end is stored already: told once more, and its exit given.
+    pub fn over(&mut self, state: &State) -> u8 {
+        let Some(stop) = &state.stop else {
+            return 0;
+        };
+        let exit = stop.outcome.exit(Signal::Interrupt);
+        self.finished(stop, state, exit);
+        exit
+    }
+
     /// Who asks the person, with nothing drawn over the question.
     pub fn approver(&self) -> Asked {
         let bar = match &self.form {
@@ -91,7 +110,7 @@ impl Reporter for Told {
             Form::Json(json) => {
                 json.finished(stop, state, exit);
                 if stop.outcome != Outcome::Done {
-                    let (what, help) = stop_words(stop);
+                    let (what, help) = stop_words(stop, state);
                     // Who closed stderr wants no words; the exit number tells it anyway.
                     let _ = writeln!(std::io::stderr().lock(), "{what}\n  help: {help}");
                 }

@@ -224,6 +224,7 @@ fn setup(options: &DemoOptions, place: &Place, url: &str) -> Setup {
         keep_browser: false,
         stop_file: None,
         terminal: false,
+        options: None,
         sabotage: options.sabotage,
         interrupt_at: options.interrupt_at,
     }

@@ -116,7 +116,7 @@ impl HumanReporter {
     pub fn finished(&mut self, stop: &Stop, state: &State, exit: u8) {
         self.bar.finish_and_clear();
         if stop.outcome != Outcome::Done {
-            let (what, help) = stop_words(stop);
+            let (what, help) = stop_words(stop, state);
             self.say(&what);
             self.say(&format!("  help: {help}"));
         }

@@ -15,7 +15,7 @@ pub use derive::{events, opened, summary};
 pub use event::{Event, Finished, Judged, Line, SCHEMA_VERSION, Stage};
 pub use human::HumanReporter;
 pub use json::JsonReporter;
-pub use words::{phase_words, stop_words};
+pub use words::{continue_words, phase_words, stop_words};
 
 #[cfg(test)]
 mod tests;

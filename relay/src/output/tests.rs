@@ -206,7 +206,7 @@ fn a_stop_says_what_happened_and_what_to_do() {
                 standing: false,
                 interrupted: false,
             };
-            let (what, help) = stop_words(&stop);
+            let (what, help) = stop_words(&stop, &State::default());
             if code.is_none() || outcome == Outcome::Manual {
                 text.push_str(&format!("{what}\n  help: {help}\n"));
             }

@@ -3,7 +3,7 @@
 use protocol::{
     fault::Fault,
     outcome::Outcome,
-    record::Stop,
+    record::{State, Stop},
     send::{SendKind, SendState},
     session::Phase,
 };
@@ -179,8 +179,17 @@ fn listed(faults: &[Fault]) -> String {
     one_line(&said.join("; "))
 }
 
+/// The command that goes on with a session, where a run ended for a reason that a person
+/// mends outside of it.
+//= spec RP7
+pub fn continue_words(state: &State) -> Option<String> {
+    let opened = state.opened.as_ref()?;
+    let over = state.is_closed() || state.standing_stop().is_some();
+    (!over).then(|| format!("brb run --continue {}", opened.sid()))
+}
+
 /// The end of a run that is not `done`: what happened and what to do about it.
-pub fn stop_words(stop: &Stop) -> (String, String) {
+pub fn stop_words(stop: &Stop, state: &State) -> (String, String) {
     let label = match stop.code {
         Some(code) => code.name(),
         None => stop.outcome.name(),
@@ -189,10 +198,11 @@ pub fn stop_words(stop: &Stop) -> (String, String) {
         Some(code) => code.about().remedy,
         None => outcome_remedy(stop.outcome),
     };
-    (
-        format!("error[{label}]: {}", one_line(&stop.why)),
-        help.to_owned(),
-    )
+    let help = match continue_words(state) {
+        Some(command) if !stop.standing => format!("{help} Go on with `{command}`."),
+        Some(_) | None => help.to_owned(),
+    };
+    (format!("error[{label}]: {}", one_line(&stop.why)), help)
 }
 
 const fn outcome_remedy(outcome: Outcome) -> &'static str {
@@ -216,8 +226,6 @@ const fn outcome_remedy(outcome: Outcome) -> &'static str {
             "Read what was wrong with the replies, then begin a new session in a new conversation."
         }
         Outcome::Environment => "Run `brb doctor`.",
-        Outcome::Interrupted => {
-            "What was decided is kept (`brb status`); to go on, begin a new session in a new conversation."
-        }
+        Outcome::Interrupted => "What was decided is kept.",
     }
 }

@@ -58,7 +58,7 @@ pub struct Parts {
     pub keep_browser: bool,
     /// Whether other relays use that browser, too.
     pub profile: ProfileUse,
-    /// The clock.
+    /// The clock: what the session ran so far.
     pub clock: Clock,
     /// What divides every pause; 1 in earnest, more in tests.
     pub time_scale: u32,
@@ -129,6 +129,7 @@ const END_NOW_MS: u64 = 1_000;
 /// Runs a session to the end of this process's part in it.
 pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
     let mut relay = Relay::new(parts, reporter);
+    relay.tell_conversation().await;
     loop {
         relay.carry_out().await;
         if relay.ended.is_some() {
@@ -170,6 +171,13 @@ impl<'r> Relay<'r> {
             stop_seen: false,
             ended: None,
             driver_gone: false,
+        }
+    }
+
+    /// A session that is gone on with knows its conversation before the driver does.
+    async fn tell_conversation(&mut self) {
+        if let Some(conversation) = self.session.state().conversation.clone() {
+            self.drive(Control::Bind(conversation)).await;
         }
     }
 
@@ -358,7 +366,7 @@ impl<'r> Relay<'r> {
         }
         let parts = &mut self.parts;
         let seq = self.session.state().seq;
-        let run_ms = parts.state.run_ms + parts.clock.now().0;
+        let run_ms = parts.clock.now().0;
         let stored = parts
             .journal
             .append(parts.owner, seq, clock::wall(), run_ms, record);

@@ -6,12 +6,17 @@ use std::{
     process::{Command, Stdio},
 };
 
-use protocol::send::SendState;
+use protocol::{
+    id::Sid,
+    record::{PlanStage, State},
+    send::SendState,
+};
 
 use super::Check;
 use crate::{
     agent::{SandboxKind, sandbox},
-    journal::{Access, SqliteJournal},
+    index::Standing,
+    journal::{Access, SqliteJournal, locks::Lock},
     place::Place,
 };
 
@@ -92,14 +97,9 @@ fn journals(place: &Place) -> Vec<Check> {
                     "Begin a new session; keep this folder for a report.",
                 )),
                 Ok(state) => {
-                    // Also where a stop stands for another reason.
-                    let flying = state.in_flight();
-                    if flying.is_some_and(|row| row.state() == SendState::Unknown) {
-                        all.push(Check::warn(
-                            NAME,
-                            format!("{sid}: whether its last message was sent is not known"),
-                            format!("See `brb status {sid}`; it is never sent again by itself."),
-                        ));
+                    let running = Lock::session_holder(&folder).is_ok_and(|by| by.is_some());
+                    if !running {
+                        all.extend(left_open(sid, &state));
                     }
                 }
             },
@@ -109,6 +109,41 @@ fn journals(place: &Place) -> Vec<Check> {
         all.push(Check::ok(
             NAME,
             format!("{} read, all as written", sids.len()),
+        ));
+    }
+    all
+}
+
+/// What a session needs whose last run was killed, or left a message or a plan unproven,
+/// also where a stop stands for another reason.
+fn left_open(sid: &Sid, state: &State) -> Vec<Check> {
+    const NAME: &str = "sessions";
+    let go_on = match Standing::of(state) {
+        Standing::Open { .. } => format!("Go on with `brb run --continue {sid}`."),
+        Standing::Done | Standing::Stopped { .. } => format!("See `brb status {sid}`."),
+    };
+    let flying = state.in_flight();
+    let mut all = Vec::new();
+    if flying.is_some_and(|row| row.state() == SendState::Unknown) {
+        all.push(Check::warn(
+            NAME,
+            format!("{sid}: whether its last message was sent is not known"),
+            format!("It is never sent again by itself. {go_on}"),
+        ));
+    }
+    let plan = state.plan.as_ref();
+    if plan.is_some_and(|plan| plan.stage != PlanStage::Accepted) {
+        all.push(Check::warn(
+            NAME,
+            format!("{sid}: a plan was started and has not settled"),
+            format!("It never runs again by itself. {go_on}"),
+        ));
+    }
+    if state.stop.is_none() && !state.is_closed() && all.is_empty() {
+        all.push(Check::warn(
+            NAME,
+            format!("{sid}: its last run was killed"),
+            go_on,
         ));
     }
     all

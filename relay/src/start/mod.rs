@@ -1,9 +1,16 @@
-//! A session is opened: folder, lock, journal, first record, driver, agent.
+//! A session is opened, or gone on with: folder, lock, journal, first record, driver, agent.
 //!
 //! Everything that a person can still mend is found here, before a browser is
 //! touched and before anything is typed.
 
-use std::{fmt, path::PathBuf};
+mod again;
+
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+pub use again::Taken;
 
 use protocol::{
     fault::Code,
@@ -12,8 +19,9 @@ use protocol::{
     message::{Objective, Offer},
     outcome::Signal,
     page::TargetId,
-    record::{Journal, Opened, Record, SCHEMA_VERSION, Seq, State},
+    record::{Journal, JournalError, Opened, Owner, Record, SCHEMA_VERSION, State},
     text::Private,
+    time::SpanMs,
     wire,
 };
 use tokio::sync::mpsc;
@@ -59,6 +67,9 @@ pub struct Setup {
     pub stop_file: Option<PathBuf>,
     /// Whether a person can be asked.
     pub terminal: bool,
+    /// What the run was told besides, kept so that it can be gone on with; none
+    /// for one that nobody goes on with.
+    pub options: Option<String>,
     /// The guard that the demo takes away on purpose.
     pub sabotage: Option<Break>,
     /// The record after which the demo sends itself a SIGINT.
@@ -128,6 +139,9 @@ pub struct Held {
     pub folder: PathBuf,
 }
 
+/// The file in a session's folder that keeps the options of its run.
+pub const OPTIONS: &str = "options.json";
+
 /// Opens a new session.
 ///
 /// # Errors
@@ -137,7 +151,6 @@ pub fn begin(
     approver: Asked,
     signals: mpsc::Receiver<Signal>,
 ) -> Result<(Parts, Held), StartError> {
-    let limits = setup.limits.scaled(setup.time_scale);
     if let Some(why) = setup.limits.contradiction() {
         return Err(StartError::new(
             Code::Config,
@@ -151,40 +164,120 @@ pub fn begin(
     let folder = setup.state_dir.join(setup.sid.as_str());
     let mut journal = SqliteJournal::create(&folder)?;
     let lock = Lock::session(&folder, &holder)?;
-    let stored = |error| StartError::new(code_of(&error), &error, code_of(&error).about().remedy);
-    let owner = journal.claim().map_err(stored)?;
-    let clock = Clock::start();
-    let opened = Record::Opened(Box::new(opened(&setup, &carrier)));
-    let entry = journal
-        .append(owner, Seq::default(), clock::wall(), 0, &opened)
-        .map_err(stored)?;
+    if let Some(options) = &setup.options {
+        keep_options(&folder, options).map_err(|error| {
+            let what = format!("keeping the options of the run failed: {error}");
+            StartError::new(Code::Journal, what, Code::Journal.about().remedy)
+        })?;
+    }
+    let owner = journal.claim().map_err(not_stored)?;
+    let record = Record::Opened(Box::new(opened(&setup, &carrier)));
     let mut state = State::default();
-    state
-        .apply(&entry)
-        .map_err(|error| StartError::new(Code::Journal, error, ""))?;
+    store(&mut journal, owner, 0, &record, &mut state)?;
     let claims = LockClaims::new(conversation_of(&setup.chat), holder);
-    let (commands, observations) = cdp::spawn(driver(&setup, &limits, &state));
-    let (hand, agent) = Hand::new(carrier, approver);
-    let parts = Parts {
-        journal: Box::new(journal),
+    let hold = Hold {
+        journal,
         owner,
         state,
-        limits,
-        commands,
-        observations,
-        hand,
-        agent,
-        signals,
-        stop_file: setup.stop_file,
-        claims: Box::new(claims),
-        keep_browser: setup.keep_browser,
-        profile: ProfileUse::of(&setup.endpoint),
-        clock,
-        time_scale: setup.time_scale,
-        sabotage: setup.sabotage,
-        interrupt_at: setup.interrupt_at,
+        claims,
+        clock: Clock::start(),
     };
+    let parts = hold.parts(setup, carrier, approver, signals);
     Ok((parts, Held { lock, folder }))
+}
+
+fn not_stored(error: JournalError) -> StartError {
+    let code = code_of(&error);
+    StartError::new(code, &error, code.about().remedy)
+}
+
+fn store(
+    journal: &mut SqliteJournal,
+    owner: Owner,
+    run_ms: SpanMs,
+    record: &Record,
+    state: &mut State,
+) -> Result<(), StartError> {
+    let entry = journal
+        .append(owner, state.seq, clock::wall(), run_ms, record)
+        .map_err(not_stored)?;
+    state
+        .apply(&entry)
+        .map_err(|error| StartError::new(Code::Journal, error, ""))
+}
+
+fn keep_options(folder: &Path, options: &str) -> io::Result<()> {
+    agent::record::write_durably(&folder.join(OPTIONS), options.as_bytes())
+}
+
+/// The options kept in a session's folder, where there are any.
+#[must_use]
+pub fn kept_options(folder: &Path) -> Option<String> {
+    std::fs::read_to_string(folder.join(OPTIONS)).ok()
+}
+
+/// A journal that is held, and what it folds to.
+struct Hold {
+    journal: SqliteJournal,
+    owner: Owner,
+    state: State,
+    claims: LockClaims,
+    clock: Clock,
+}
+
+impl Hold {
+    fn parts(
+        self,
+        setup: Setup,
+        carrier: Carrier,
+        approver: Asked,
+        signals: mpsc::Receiver<Signal>,
+    ) -> Parts {
+        let limits = setup.limits.scaled(setup.time_scale);
+        let (commands, observations) = if ends_at_once(&self.state) {
+            // Nothing is to be seen any more: no browser is touched.
+            let (commands, observations, _) = cdp::port();
+            (commands, observations)
+        } else {
+            cdp::spawn(driver(&setup, &limits, &self.state))
+        };
+        let (hand, agent) = Hand::new(carrier, approver);
+        Parts {
+            journal: Box::new(self.journal),
+            owner: self.owner,
+            state: self.state,
+            limits,
+            commands,
+            observations,
+            hand,
+            agent,
+            signals,
+            stop_file: setup.stop_file,
+            claims: Box::new(self.claims),
+            keep_browser: setup.keep_browser,
+            profile: ProfileUse::of(&setup.endpoint),
+            clock: self.clock,
+            time_scale: setup.time_scale,
+            sabotage: setup.sabotage,
+            interrupt_at: setup.interrupt_at,
+        }
+    }
+}
+
+/// Closes the browser of our own profile that an earlier process left running, where no
+/// other relay uses it.
+pub async fn close_left(endpoint: &cdp::Endpoint) {
+    if let cdp::Endpoint::Launch(launch) = endpoint
+        && launch.profile.is_dir()
+        && ProfileUse::of(endpoint).is_alone()
+    {
+        cdp::close_left(launch, &cdp::Limits::default()).await;
+    }
+}
+
+/// Whether a run over this state is over before it looks at the page.
+fn ends_at_once(state: &State) -> bool {
+    state.is_closed() || state.standing_stop().is_some()
 }
 
 fn opened(setup: &Setup, carrier: &Carrier) -> Opened {
@@ -217,7 +310,7 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
         endpoint: setup.endpoint.clone(),
         tab: cdp::TabWish {
             id: setup.tab.clone(),
-            conversation: conversation_of(&setup.chat).map(|_| setup.chat.clone()),
+            conversation: conversation_address(&setup.chat, state),
             opened: state.target.clone(),
             open_at: Some(setup.chat.clone()),
             close_opened: false,
@@ -246,5 +339,16 @@ fn driver_limits(limits: &Limits) -> cdp::Limits {
         attach_ms: limits.attach_ms,
         observation_bytes_max: max(limits.observation_bytes_max),
         ..cdp::Limits::default()
+    }
+}
+
+/// Where the conversation is: at the address given, or where the session's own
+/// one is shown; none while it has none.
+fn conversation_address(chat: &str, state: &State) -> Option<String> {
+    let asked = conversation_of(chat);
+    match &state.conversation {
+        None => asked.map(|_| chat.to_owned()),
+        Some(known) if asked.as_ref() == Some(known) => Some(chat.to_owned()),
+        Some(known) => capture::layout::conversation_address(chat, &known.0),
     }
 }
