@@ -74,6 +74,22 @@ pub enum Ask {
     Detach,
 }
 
+impl Ask {
+    /// Its name, without any text.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Look => "look",
+            Self::Read => "read",
+            Self::Compose { .. } => "compose",
+            Self::Submit { .. } => "submit",
+            Self::ClearDraft { .. } => "clear",
+            Self::Copy { .. } => "copy",
+            Self::Reload => "reload",
+            Self::Detach => "detach",
+        }
+    }
+}
+
 /// What came of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

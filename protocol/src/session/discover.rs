@@ -57,6 +57,9 @@ impl Session {
         else {
             return Some(self.read_more("the conversation could not be read whole"));
         };
+        if self.is_unbound_and_lost() {
+            return Some(self.ask(&self.loss_trouble()));
+        }
         Some(match self.hold(reading) {
             Held::Agrees(anchor) => Move::store(Record::Read {
                 epoch: self.live.epoch,

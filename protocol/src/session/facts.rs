@@ -19,7 +19,7 @@ use crate::{
         },
     },
     reply::{self, CaptureFailure, Verdict},
-    send::SendState,
+    send::{Located, SendState, locate},
 };
 
 /// What the ordinary path met, as far as it is a fact of its own.
@@ -150,13 +150,37 @@ impl Session {
     }
 
     /// A HELLO may stand in a conversation that never got an address of its own,
-    /// and the tab in which it was typed was let go of.
+    /// and it cannot be found again.
     //= spec E1
     pub(super) fn is_unbound_and_lost(&self) -> bool {
         let typed = |row: &SendRow| row.state() != SendState::NotSent;
         self.live.gone != Lost::Nothing
             && self.state.conversation.is_none()
             && self.state.sends.iter().any(typed)
+            && !self.may_show_hello()
+    }
+
+    /// The tab in which HELLO was typed shows it, whole and in its place, or was not
+    /// read yet **(ours)**: the text names a session that was drawn at random, so that
+    /// where it stands, there is the conversation. Any other tab, and a thread
+    /// without it, proves nothing.
+    fn may_show_hello(&self) -> bool {
+        let Some(attached) = &self.live.attached else {
+            return true;
+        };
+        if self.live.typed_in.as_ref() != Some(&attached.target) {
+            return false;
+        }
+        let whole = self.live.reading.as_ref().filter(|reading| reading.whole);
+        whole.is_none_or(|reading| {
+            self.state.in_flight().is_some_and(|row| {
+                let (anchor, text) = (&row.intent.anchor, row.intent.text.as_str());
+                matches!(
+                    locate(&reading.turns, true, anchor, text),
+                    Located::Ours { .. }
+                )
+            })
+        })
     }
 
     fn reply_fact(&self, sign: Sign) -> Reply {

@@ -11,6 +11,7 @@ use crate::{
     outcome::Signal,
     page::{
         AttachCause, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal,
+        TargetId,
     },
     record::{Record, State, Stop},
     recovery::{
@@ -31,6 +32,8 @@ pub(super) struct Live {
     /// The present attachment's epoch; 0 before the first.
     pub epoch: Epoch,
     pub attached: Option<Attachment>,
+    /// The tab in which the last message was typed.
+    pub typed_in: Option<TargetId>,
     /// When the present attachment, or the wait for one, began.
     pub attach_since: Millis,
     /// Whether anything was attached in this process.
@@ -217,6 +220,7 @@ impl Live {
             ran_before_ms: state.run_ms,
             epoch,
             attached: None,
+            typed_in: state.target.clone(),
             attach_since: now,
             was_attached: false,
             loss: None,
@@ -310,6 +314,8 @@ impl Live {
     }
 
     pub fn dispatched(&mut self) {
+        let attached = self.attached.as_ref();
+        self.typed_in = attached.map(|attached| attached.target.clone());
         self.submit = Submit::Due;
         self.composed = false;
         self.sent_at.push_back(self.clock.now());

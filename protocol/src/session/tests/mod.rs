@@ -2,6 +2,7 @@
 
 mod adopted;
 mod ends;
+mod found;
 mod matrix;
 mod random;
 mod rounds;

@@ -62,6 +62,8 @@ pub struct World {
     pub journal: MemoryJournal,
     owner: Owner,
     pub now: Millis,
+    /// The tab that is attached to.
+    pub tab: &'static str,
     pub epoch: Epoch,
     pub thread: Vec<Turn>,
     pub draft: String,
@@ -130,6 +132,7 @@ impl World {
             journal,
             owner,
             now: Millis(1_000),
+            tab: "T1",
             epoch: Epoch(0),
             thread: Vec::new(),
             draft: String::new(),
@@ -178,7 +181,7 @@ impl World {
         self.epoch = Epoch(self.epoch.0 + 1);
         self.observe(What::Attached(Attachment {
             cause,
-            target: TargetId("T1".into()),
+            target: TargetId(self.tab.into()),
             browser: "Chrome/156".into(),
             address: "http://chat".into(),
         }));
