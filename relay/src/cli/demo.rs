@@ -44,6 +44,9 @@ pub(super) struct DemoArgs {
     /// Send ourselves a SIGINT after this record; for tests
     #[arg(long, value_name = "N", hide = true)]
     interrupt_at: Option<u64>,
+    /// Only lay out project, scenario and request in this folder; for tests
+    #[arg(long, value_name = "DIR", hide = true)]
+    lay_out: Option<PathBuf>,
     /// The browser program; else the first known one on PATH
     #[arg(
         long,
@@ -66,6 +69,11 @@ enum LayoutArg {
 
 pub(super) fn main(args: DemoArgs) -> Result<u8, Failure> {
     args.common.log_to(None)?;
+    if let Some(folder) = &args.lay_out {
+        return demo::lay_out(folder, args.seed)
+            .map(|()| 0)
+            .map_err(setting);
+    }
     let exe = std::env::current_exe().map_err(|error| {
         Failure::of(
             Code::Agent,
@@ -101,12 +109,16 @@ async fn play(options: DemoOptions, mut told: Told) -> Result<DemoReport, Failur
         .await
         .map_err(|error| match error {
             DemoError::Start(error) => error.into(),
-            DemoError::Setting(_) => Failure::new(
-                Code::Config,
-                error,
-                "Run `scripts/demo`, which installs what is missing, or `brb doctor`.",
-            ),
+            DemoError::Setting(_) => setting(error),
         })
+}
+
+fn setting(error: DemoError) -> Failure {
+    Failure::new(
+        Code::Config,
+        error,
+        "Run `scripts/demo`, which installs what is missing, or `brb doctor`.",
+    )
 }
 
 fn tell(report: &DemoReport, json: bool) {

@@ -165,6 +165,17 @@ pub async fn run(
     Ok(report)
 }
 
+/// Lays the demo's project, scenario and request out in a folder that is there, and does
+/// nothing more: for whoever plays it by `brb standin` and `brb run`.
+///
+/// # Errors
+/// [`DemoError`] when a file or git refuses.
+pub fn lay_out(home: &std::path::Path, seed: u64) -> Result<(), DemoError> {
+    let place = Place::make(home, seed).map_err(setting)?;
+    std::fs::write(&place.scenario, SCENARIO).map_err(setting)?;
+    std::fs::write(home.join("request.txt"), fixtures::demo::request(seed)).map_err(setting)
+}
+
 /// Where everything of the demo lies.
 struct Place {
     workspace: PathBuf,

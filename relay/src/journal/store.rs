@@ -11,6 +11,8 @@ use protocol::{
 };
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, config::DbConfig};
 
+use crate::crash::{self, At, When};
+
 use super::{
     chain::{Head, Link, genesis, link},
     error::OpenError,
@@ -158,6 +160,7 @@ impl SqliteJournal {
     fn try_append(&mut self, owner: Owner, expected: Seq, entry: &Entry) -> Result<Link, Refused> {
         let body = serde_json::to_string(&entry.record)
             .map_err(|error| Refused::NotStored(error.to_string()))?;
+        crash::pass(At::Journal, When::Before, kind_of(&body));
         let tx = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -183,6 +186,7 @@ impl SqliteJournal {
         )?;
         tx.commit()
             .map_err(|error| Refused::Untold(error.to_string()))?;
+        crash::pass(At::Journal, When::After, kind_of(&body));
         Ok(link)
     }
 }

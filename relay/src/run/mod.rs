@@ -12,7 +12,7 @@ use protocol::{
     id::SendId,
     limits::Limits,
     outcome::{Outcome, Signal},
-    page::{Observation, What},
+    page::{CallId, Observation, What},
     record::{Entry, Journal, JournalError, Owner, Record, Seq, State, Stop},
     reply::{Progress, Verdict},
     session::{AgentReport, Effect, Input, Pace, Phase, Session, Start},
@@ -26,6 +26,7 @@ use watch::Watch;
 use crate::{
     claims::ProfileUse,
     clock::{self, Clock},
+    crash::{self, At, When},
     pacing,
     sabotage::Break,
 };
@@ -145,6 +146,8 @@ struct Relay<'r> {
     parts: Parts,
     reporter: &'r mut (dyn Reporter + Send),
     watch: Option<Watch>,
+    /// The command that is out to the page.
+    asked: Option<(CallId, &'static str)>,
     /// When the pause asked for is over.
     paced_at: Option<Millis>,
     signal: Option<Signal>,
@@ -165,6 +168,7 @@ impl<'r> Relay<'r> {
             parts,
             reporter,
             watch: None,
+            asked: None,
             paced_at: None,
             signal: None,
             signals: 0,
@@ -220,7 +224,15 @@ impl<'r> Relay<'r> {
         match happened {
             Happened::Observed(Some(observation)) => self.observed(observation),
             Happened::Observed(None) => self.driver_ended(),
-            Happened::Agent(report) => self.input(Input::Agent(report)),
+            Happened::Agent(report) => {
+                if let AgentReport::Ready { .. } = &report {
+                    crash::pass(At::Agent, When::After, "spawn");
+                }
+                if let AgentReport::Settled { .. } = &report {
+                    crash::pass(At::Agent, When::Before, "settled");
+                }
+                self.input(Input::Agent(report));
+            }
             Happened::Signal(signal) => self.signalled(signal),
             Happened::Paced => {
                 self.paced_at = None;
@@ -236,6 +248,11 @@ impl<'r> Relay<'r> {
 
     fn observed(&mut self, observation: Observation) {
         let now = self.now();
+        if let What::Answer { call, .. } = &observation.what
+            && let Some((_, name)) = self.asked.take_if(|(asked, _)| asked == call)
+        {
+            crash::pass(At::Page, When::After, name);
+        }
         if let What::Malformed { source, len, why } = &observation.what {
             tracing::warn!(%source, len, %why, "something from outside did not parse");
         }
@@ -320,7 +337,11 @@ impl<'r> Relay<'r> {
         let now = self.now();
         match effect {
             Effect::Append(record) => self.append(&record).await,
-            Effect::Page(command) => self.drive(Control::Page(command)).await,
+            Effect::Page(command) => {
+                self.asked = Some((command.call, command.ask.name()));
+                crash::pass(At::Page, When::Before, command.ask.name());
+                self.drive(Control::Page(command)).await;
+            }
             Effect::Reattach => self.drive(Control::Attach(None)).await,
             Effect::Watch { send, text, anchor } => {
                 let conversation = self.session.state().conversation.clone();
@@ -335,9 +356,20 @@ impl<'r> Relay<'r> {
             }
             Effect::Unwatch => self.watch = None,
             Effect::Prepare(plan) => self.parts.hand.prepare(self.session.state(), &plan),
-            Effect::Spawn(_) => self.parts.hand.spawn(),
-            Effect::LetGo => self.parts.hand.let_go().await,
-            Effect::Adopt(plan) => self.parts.hand.adopt(self.session.state(), &plan),
+            Effect::Spawn(_) => {
+                crash::pass(At::Agent, When::Before, "spawn");
+                self.parts.hand.spawn();
+            }
+            Effect::LetGo => {
+                crash::pass(At::Agent, When::Before, "let-go");
+                self.parts.hand.let_go().await;
+                crash::pass(At::Agent, When::After, "let-go");
+            }
+            Effect::Adopt(plan) => {
+                crash::pass(At::Agent, When::Before, "adopt");
+                self.parts.hand.adopt(self.session.state(), &plan);
+                crash::pass(At::Agent, When::After, "adopt");
+            }
             Effect::StopAgent => self.parts.hand.stop(self.parts.limits.stop_grace_ms),
             Effect::Pace(pace) => self.paced_at = Some(now + self.pause(pace)),
             Effect::Finish(stop) => self.ended = Some(stop),
