@@ -79,6 +79,7 @@ impl Ask {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Look => "look",
+            Self::Survey => "survey",
             Self::Read => "read",
             Self::Compose { .. } => "compose",
             Self::Submit { .. } => "submit",
