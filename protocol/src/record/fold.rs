@@ -5,11 +5,13 @@
 use std::fmt;
 
 use super::{
-    Accepted, Entry, Handshake, Judgement, PlanRow, PlanStage, Record, SendRow, Seq, State, Stop,
+    Accepted, Cost, Entry, Handshake, Judgement, PlanRow, PlanStage, Record, SendRow, Seq, State,
+    Stop,
 };
 use crate::{
     frame::Checkpoint,
     id::SendId,
+    message::Offer,
     page::Anchor,
     plan::Decision,
     send::{SendEvidence, SendKind, SendState},
@@ -164,6 +166,7 @@ impl State {
                 self.budgets.moved_to(&self.checkpoint);
                 self.receipt = Some(receipt.clone());
                 self.repairs = 0;
+                self.paid = None;
             }
             Record::InDoubt { plan, .. } => {
                 let row = self.open_plan(plan)?;
@@ -173,7 +176,7 @@ impl State {
             }
             Record::Decided { cost, .. } => {
                 if let Some(cost) = cost {
-                    self.budgets.draw(*cost, &self.checkpoint.clone());
+                    self.pay(*cost);
                 }
             }
             Record::Stopped(stop) => self.stop = Some(stop.clone()),
@@ -241,11 +244,19 @@ impl State {
                 self.repairs += 1;
                 self.refused.clear();
             }
-            SendKind::Round | SendKind::Resume | SendKind::Resync => {
+            SendKind::Round => {
                 self.refused.clear();
                 self.repairs = 0;
             }
+            SendKind::Resume | SendKind::Resync => {
+                self.refused.clear();
+                self.repairs = 0;
+                self.paid = None;
+            }
             SendKind::Hello => {}
+        }
+        if let Some(offer) = &intent.offer {
+            self.declare(intent.message, offer)?;
         }
         self.sends.push(SendRow {
             intent: intent.clone(),
@@ -256,6 +267,40 @@ impl State {
             settled: false,
             void: false,
         });
+        Ok(())
+    }
+
+    /// Draws on a budget. What was paid for and never made is not paid for twice:
+    /// a restart in between asks the table once more.
+    //= spec RP4
+    fn pay(&mut self, cost: Cost) {
+        let declares = match cost {
+            Cost::Resume | Cost::Resync => true,
+            Cost::Reattach | Cost::Read => false,
+        };
+        if declares && self.paid.replace(cost) == Some(cost) {
+            return;
+        }
+        self.budgets.draw(cost, &self.checkpoint);
+    }
+
+    /// The offer in force is another from here on; an acknowledgement of the old
+    /// one holds no more.
+    //= spec R9
+    fn declare(&mut self, message: SendKind, offer: &Offer) -> Result<(), &'static str> {
+        let opened = self.opened.as_mut().ok_or("a session is open")?;
+        let same = opened.offer.terms.sid == offer.terms.sid && opened.offer.qid == offer.qid;
+        if !same {
+            return Err("another offer keeps session and request");
+        }
+        match message {
+            SendKind::Hello => {}
+            SendKind::Resync => self.handshake = Handshake::Unproven,
+            SendKind::Round | SendKind::Repair | SendKind::Resume => {
+                return Err("only a handshake offers anything");
+            }
+        }
+        opened.offer = offer.clone();
         Ok(())
     }
 

@@ -264,6 +264,10 @@ pub struct Intent {
     /// The sends whose replies it makes void for ever.
     //= spec W12
     pub voids: Vec<SendId>,
+    /// What it declares in place of the offer in force, where the two differ.
+    //= spec R9
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<Box<Offer>>,
 }
 
 /// How a reply was captured.

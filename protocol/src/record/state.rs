@@ -62,6 +62,8 @@ pub struct State {
     pub typed_chars: u64,
     /// Budgets drawn on.
     pub budgets: Budgets,
+    /// The RESUME or RESYNC that was decided on and paid for, until it is made.
+    pub paid: Option<Cost>,
     /// Run time so far, summed over processes.
     pub run_ms: SpanMs,
     /// The run time at each dispatch, the newest last; those of an hour ago and

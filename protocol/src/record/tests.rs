@@ -63,6 +63,7 @@ impl Book {
             digest: Digest::of("text"),
             anchor: Anchor::Empty,
             epoch: Epoch(1),
+            offer: None,
             voids: Vec::new(),
         }))
     }

@@ -69,7 +69,10 @@ impl Live {
 
     pub fn answer(&mut self, act: Act, answer: Answer) {
         match answer {
-            Answer::Read(reading) => self.reading_before = self.reading.replace(reading),
+            Answer::Read(reading) => {
+                self.reading_before = self.reading.replace(reading);
+                self.read_at = Some(self.clock.now());
+            }
             Answer::Composed(_) => {
                 self.composed = true;
                 self.draft = true;

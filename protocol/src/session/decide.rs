@@ -54,6 +54,7 @@ impl Session {
             .or_else(|| self.guarding())
             .or_else(|| self.discovering())
             .or_else(|| self.resuming())
+            .or_else(|| self.superseding())
             .or_else(|| self.starting())
             .or_else(|| self.submitting())
             .or_else(|| self.waiting())
@@ -182,6 +183,13 @@ impl Session {
     //= spec R6
     fn resuming(&self) -> Option<Move> {
         (self.live.recovery == Recovery::Found).then(|| self.ask(&self.loss_trouble()))
+    }
+
+    /// A RESUME or RESYNC that was decided comes before the plan and the message
+    /// that it makes void.
+    //= spec W12
+    fn superseding(&self) -> Option<Move> {
+        self.live.declares.map(|_| self.owing())
     }
 
     /// While a call is out, its answer comes first.

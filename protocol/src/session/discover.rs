@@ -7,6 +7,7 @@ use crate::{
     page::{Anchor, Ask, Look, Reading, Role, Turn},
     record::{Judgement, Record},
     send::{Located, SendEvidence, SendState, locate},
+    time::SpanMs,
 };
 
 /// What a complete reading says, held against the journal.
@@ -91,7 +92,11 @@ impl Session {
     //= spec R1
     fn read_more(&self, why: &str) -> Move {
         if self.now() < self.live.read_since + self.limits.hydrate_ms {
-            return Move::Ask(Ask::Read, self.limits.call_ms);
+            let next = self.live.read_at.map(|at| at + READ_GAP_MS);
+            return match next.filter(|next| self.now() < *next) {
+                Some(next) => Move::Wait(Some(next)),
+                None => Move::Ask(Ask::Read, self.limits.call_ms),
+            };
         }
         self.pausing(None)
             .unwrap_or_else(|| self.ask(&Trouble::new(Sign::Partial, Code::Capture, why)))
@@ -195,6 +200,9 @@ impl Session {
             .map(String::from)
     }
 }
+
+/// Between two readings of a thread that does not read whole.
+const READ_GAP_MS: SpanMs = 500;
 
 /// The last turn under a settled id.
 //= spec S8

@@ -9,6 +9,7 @@ use super::{
     live::{AgentLive, Live},
 };
 use crate::{
+    message::Offer,
     page::Loss,
     record::{self, Judgement, PlanStage, SendRow, State},
     recovery::{
@@ -118,12 +119,33 @@ impl Session {
         if flying.is_some_and(|row| !row.intent.message.is_task()) {
             return Handshake::Pending;
         }
+        if self.is_changed() {
+            return Handshake::Changed;
+        }
         match self.state.handshake {
             record::Handshake::Pending => Handshake::Pending,
             record::Handshake::Held => Handshake::Held,
             record::Handshake::Unproven => Handshake::Unproven,
             record::Handshake::Refused => Handshake::Refused,
         }
+    }
+
+    /// This build would offer another contract than the one in force.
+    //= spec R9
+    pub(super) fn is_changed(&self) -> bool {
+        let any_out = self
+            .state
+            .sends
+            .iter()
+            .any(|row| row.state() != SendState::NotSent);
+        any_out && self.new_offer().is_some()
+    }
+
+    /// What this build offers, where it differs from the offer in force.
+    pub(super) fn new_offer(&self) -> Option<&Offer> {
+        let known = &self.state.opened.as_ref()?.offer.terms;
+        let new = self.start.offer.as_ref()?;
+        (new.terms != *known).then_some(new)
     }
 
     //= spec RP8
@@ -243,6 +265,9 @@ impl Session {
             Cost::Resume => self.limits.resume_max,
             Cost::Resync => self.limits.resync_max,
         };
+        if self.state.paid == Some(cost) {
+            return Budget::Left;
+        }
         let budgets = &self.state.budgets;
         let total =
             cost.counts_in_total() && u64::from(budgets.total()) >= self.limits.recoveries_max;

@@ -3,6 +3,7 @@
 use crate::{
     fault::Code,
     id::SendId,
+    message::Offer,
     outcome::Signal,
     page::{Anchor, Observation, PageCommand},
     record::{Accepted, Entry, JournalError, Record, Stop},
@@ -12,16 +13,21 @@ use crate::{
 };
 
 /// What a process knows of itself before it looks at anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Start {
     /// What was lost on the way to it: the relay's own memory as a rule; more
     /// where the journal had to be made anew.
     pub lost: Lost,
+    /// What this build offers in this session; none: what the journal holds.
+    pub offer: Option<Offer>,
 }
 
 impl Default for Start {
     fn default() -> Self {
-        Self { lost: Lost::Relay }
+        Self {
+            lost: Lost::Relay,
+            offer: None,
+        }
     }
 }
 

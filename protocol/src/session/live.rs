@@ -57,6 +57,8 @@ pub(super) struct Live {
     pub reading: Option<Reading>,
     /// The reading before that one, in the same discovery.
     pub reading_before: Option<Reading>,
+    /// When the last reading came.
+    pub read_at: Option<Millis>,
     /// When reading the thread began, or began anew.
     pub read_since: Millis,
     pub call: Option<Call>,
@@ -240,6 +242,7 @@ impl Live {
             read_in: None,
             reading: None,
             reading_before: None,
+            read_at: None,
             read_since: now,
             call: None,
             calls: 0,
@@ -474,6 +477,7 @@ impl Live {
         self.read_since = self.clock.now();
         self.reading = None;
         self.reading_before = None;
+        self.read_at = None;
     }
 
     fn fresh_page(&mut self) {

@@ -54,6 +54,7 @@ pub struct Session {
     state: State,
     live: Live,
     limits: Limits,
+    start: Start,
     outbox: VecDeque<Effect>,
     wake: Option<Millis>,
 }
@@ -68,6 +69,7 @@ impl Session {
             live: Live::new(now, &state, lost),
             state,
             limits,
+            start,
             outbox: VecDeque::new(),
             wake: None,
         };

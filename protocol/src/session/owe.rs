@@ -59,6 +59,10 @@ impl Session {
     //= spec W11
     //= spec W12
     fn declaring(&self, owed: &Owed) -> Option<Move> {
+        if self.is_changed() && self.live.declares.is_none() {
+            let why = "this build offers another contract than the one acknowledged";
+            return Some(self.ask(&Trouble::new(Sign::AsIs, Code::Contract, why)));
+        }
         match owed {
             Owed::Resync if self.live.declares.is_none() => {
                 let why = format!("the handshake was not acknowledged: {}", self.last_faults());
@@ -108,6 +112,10 @@ impl Session {
             text: Private::from(text),
             anchor,
             epoch: self.live.epoch,
+            offer: match message {
+                SendKind::Hello | SendKind::Resync => self.new_offer().cloned().map(Box::new),
+                SendKind::Round | SendKind::Repair | SendKind::Resume => None,
+            },
             voids: match message {
                 SendKind::Resume | SendKind::Resync => self.state.to_void(),
                 SendKind::Hello | SendKind::Round | SendKind::Repair => Vec::new(),
@@ -119,9 +127,10 @@ impl Session {
     //= spec W8
     //= spec W9
     fn text_of(&self, opened: &Opened, owed: &Owed) -> Option<(SendKind, Option<Round>, String)> {
+        let offer = self.new_offer().unwrap_or(&opened.offer);
         Some(match owed {
-            Owed::Hello => (SendKind::Hello, None, hello::build(&opened.offer)),
-            Owed::Resync => (SendKind::Resync, None, resync::build(&opened.offer)),
+            Owed::Hello => (SendKind::Hello, None, hello::build(offer)),
+            Owed::Resync => (SendKind::Resync, None, resync::build(offer)),
             Owed::Resume => {
                 let next = self.state.checkpoint.next_round();
                 let (terms, checkpoint) = (&opened.offer.terms, &self.state.checkpoint);

@@ -5,6 +5,7 @@ mod ends;
 mod found;
 mod matrix;
 mod random;
+mod recover;
 mod rounds;
 mod sends;
 mod words;

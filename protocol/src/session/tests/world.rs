@@ -80,6 +80,14 @@ pub struct World {
     pub hold: Option<&'static str>,
     pub stop: Option<Stop>,
     watched: Option<crate::id::SendId>,
+    /// RESUME and RESYNC are acknowledged without a word of `remote`.
+    pub acknowledges: bool,
+    /// The page generates something.
+    pub busy: bool,
+    /// The thread reads whole.
+    pub whole: bool,
+    /// What the next process knows of itself.
+    pub start: Start,
     /// How long an awaited reply may show nothing before it counts as not proven;
     /// none: for ever.
     pub patience: Option<SpanMs>,
@@ -146,6 +154,10 @@ impl World {
             hold: None,
             stop: None,
             watched: None,
+            acknowledges: false,
+            busy: false,
+            whole: true,
+            start: Start::default(),
             patience: None,
             watched_since: Millis(0),
             executed: Vec::new(),
@@ -211,7 +223,7 @@ impl World {
                     head: Private::from(self.draft.as_str()),
                 },
                 send: Control::Enabled,
-                stop: false,
+                stop: self.busy,
                 attachments: 0,
             },
             turns_shown: self.thread.len() as u32,
@@ -412,8 +424,8 @@ impl World {
                     page_ms: self.now.0,
                     place: self.place.clone(),
                     turns: self.thread.clone(),
-                    whole: true,
-                    idle: true,
+                    whole: self.whole,
+                    idle: !self.busy,
                 };
                 self.answer(&command, Answer::Read(reading));
             }
@@ -517,11 +529,15 @@ impl World {
     }
 
     fn reply(&mut self, text: &str, own: TurnId) {
-        if self.remote.is_empty() {
-            return;
-        }
-        let answer = self.remote.remove(0);
         let head = message::recognise(Role::User, text).expect("only our messages are typed");
+        let again = matches!(head, Head::Resume(_) | Head::Resync { .. });
+        let answer: Says = if again && self.acknowledges {
+            Box::new(ack)
+        } else if self.remote.is_empty() {
+            return;
+        } else {
+            self.remote.remove(0)
+        };
         let reply = answer(&head);
         if reply.is_empty() {
             return;
@@ -605,9 +621,29 @@ impl World {
         self.spawned = None;
         self.stop = None;
         self.hold = hold;
-        self.session = Session::new(self.now, state, Limits::default(), Start::default());
+        self.session = Session::new(self.now, state, Limits::default(), self.start.clone());
         self.drain();
         self.attach(AttachCause::First);
+    }
+
+    /// Stores a record beside the machine, as a person's command does between runs.
+    pub fn record(&mut self, record: &Record) {
+        let state = fold(&self.journal.entries().unwrap()).unwrap();
+        let owner = self.journal.claim().unwrap();
+        self.journal
+            .append(owner, state.seq, WallMs(0), self.now.0, record)
+            .unwrap();
+    }
+
+    /// Rows that the table took, in order.
+    pub fn rows(&self) -> Vec<String> {
+        let entries = self.journal.entries().unwrap();
+        let row = |entry: &Entry| match &entry.record {
+            Record::Decided { row, action, .. } => Some(format!("{row} {action}")),
+            Record::Stopped(stop) => stop.row.map(|row| format!("{row} stop")),
+            _ => None,
+        };
+        entries.iter().filter_map(row).collect()
     }
 
     pub fn verdict(&mut self, verdict: Verdict) {
