@@ -137,7 +137,7 @@ async fn meanwhile(
             Some(Control::Page(command)) => stale(command.call, epoch, out),
             Some(Control::Bind(conversation)) => *seen = Some(Meanwhile::Bind(conversation)),
             // One is on its way.
-            Some(Control::Attach(_) | Control::Relaunch) => {}
+            Some(Control::Attach(_) | Control::Relaunch(_)) => {}
             Some(Control::Close { keep_browser }) => {
                 *seen = Some(Meanwhile::Close { keep: keep_browser });
                 return;
@@ -263,9 +263,9 @@ impl Hold {
                     relaunch: false,
                 })
             }
-            End::Relaunch => Next::Attach(Attempt {
+            End::Relaunch(wish) => Next::Attach(Attempt {
                 cause: AttachCause::Browser,
-                wish: None,
+                wish,
                 relaunch: true,
             }),
             End::NoDocument(error) => {
@@ -316,7 +316,7 @@ impl Hold {
                 limits.heartbeat_misses
             ),
             End::NoDocument(error) => error.to_string(),
-            End::LetGo | End::Again(_) | End::Relaunch | End::Close { .. } => String::new(),
+            End::LetGo | End::Again(_) | End::Relaunch(_) | End::Close { .. } => String::new(),
         };
         self.link = None;
         let gone = match &mut self.browser {
@@ -370,10 +370,10 @@ impl Hold {
                         relaunch: false,
                     });
                 }
-                Some(Control::Relaunch) => {
+                Some(Control::Relaunch(wish)) => {
                     return Next::Attach(Attempt {
                         cause: AttachCause::Browser,
-                        wish: None,
+                        wish,
                         relaunch: true,
                     });
                 }

@@ -36,8 +36,9 @@ pub enum Control {
     /// Attach again after a loss, to the tab wished for now; none: as before.
     /// A hung or crashed renderer is cured first where that is possible.
     Attach(Option<TabWish>),
-    /// Start our own browser anew on its profile and attach.
-    Relaunch,
+    /// Start our own browser anew on its profile and attach, to the tab wished for
+    /// now; none: as before.
+    Relaunch(Option<TabWish>),
     /// The conversation is bound: from now on nothing is typed, clicked or
     /// copied while the tab shows another one.
     Bind(ConversationId),

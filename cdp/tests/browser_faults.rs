@@ -296,7 +296,7 @@ async fn a_killed_browser_is_gone_until_it_is_launched_anew() {
     assert!(matches!(loss, Loss::BrowserGone { .. }), "{loss:?}");
     ends.control(Control::Attach(NOTHING_MORE)).await;
     assert_eq!(ends.never().await.0, "E_NO_BROWSER");
-    ends.control(Control::Relaunch).await;
+    ends.control(Control::Relaunch(None)).await;
     assert_eq!(ends.attachment().await.cause, AttachCause::Browser);
     assert_ne!(profile.pid().unwrap(), pid);
     ends.close().await;

@@ -48,7 +48,7 @@ pub(crate) enum End {
     /// Attach anew.
     Again(Option<TabWish>),
     /// Start the browser anew.
-    Relaunch,
+    Relaunch(Option<TabWish>),
     /// End.
     Close { keep: bool },
 }
@@ -247,7 +247,7 @@ impl Live {
                 None
             }
             Control::Attach(wish) => Some(End::Again(wish)),
-            Control::Relaunch => Some(End::Relaunch),
+            Control::Relaunch(wish) => Some(End::Relaunch(wish)),
             Control::Bind(conversation) => {
                 self.conversation = Some(conversation);
                 None

@@ -8,7 +8,7 @@ use super::{
     input::{Effect, Pace},
     live::{Pause, Recovery},
 };
-use crate::{fault::Code, page::Loss, record::SendRow};
+use crate::{fault::Code, page::Loss, record::SendRow, recovery::facts::Lost};
 
 impl Session {
     /// The planner is asked for every loss before anything is done about it.
@@ -70,9 +70,31 @@ impl Session {
             (Loss::Document, _) => None,
             (_, Pause::Due(pace @ Pace::Reattach { .. })) => Some(Move::Act(Effect::Pace(pace))),
             (_, Pause::Asked(Pace::Reattach { .. })) => Some(Move::Wait(None)),
-            (_, Pause::None | Pause::Due(_) | Pause::Asked(_) | Pause::Over(_)) => {
-                Some(Move::Act(Effect::Reattach))
+            (loss, Pause::None | Pause::Due(_) | Pause::Asked(_) | Pause::Over(_)) => {
+                Some(Move::Act(self.cure(loss)))
             }
+        }
+    }
+
+    /// How the driver gets an attachment again after this loss.
+    fn cure(&self, loss: &Loss) -> Effect {
+        let address = self.live.address.clone();
+        let browser = self.live.gone == Lost::Browser;
+        match (loss, address) {
+            (Loss::TabClosed, Some(address)) => Effect::Reopen { address },
+            (Loss::BrowserGone { .. }, Some(address)) => Effect::Relaunch { address },
+            (Loss::NeverAttached { .. }, Some(address)) if browser => Effect::Relaunch { address },
+            (
+                Loss::TabClosed
+                | Loss::BrowserGone { .. }
+                | Loss::NeverAttached { .. }
+                | Loss::Link { .. }
+                | Loss::Document
+                | Loss::Detached
+                | Loss::RendererCrashed
+                | Loss::RendererHung,
+                _,
+            ) => Effect::Reattach,
         }
     }
 }

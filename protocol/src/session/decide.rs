@@ -47,13 +47,18 @@ impl Move {
 impl Session {
     /// The next move.
     pub(super) fn decide(&self) -> Move {
-        self.ending()
-            .or_else(|| self.holding())
-            .or_else(|| self.answering())
+        if let Some(first) = self.ending().or_else(|| self.holding()) {
+            return first;
+        }
+        let page = self
+            .answering()
             .or_else(|| self.attaching())
             .or_else(|| self.guarding())
-            .or_else(|| self.discovering())
-            .or_else(|| self.resuming())
+            .or_else(|| self.discovering());
+        if let Some(net) = self.running_until() {
+            return held(page, net);
+        }
+        page.or_else(|| self.resuming())
             .or_else(|| self.superseding())
             .or_else(|| self.starting())
             .or_else(|| self.submitting())
@@ -198,5 +203,17 @@ impl Session {
             .call
             .as_ref()
             .map(|call: &Call| Move::Wait(Some(call.deadline)))
+    }
+}
+
+/// While a plan runs the page is found again and read, and nothing more: a stop
+/// waits until the agent has settled.
+//= spec RP1
+//= spec W12
+fn held(page: Option<Move>, net: Millis) -> Move {
+    match page {
+        Some(next @ (Move::Store(_) | Move::Decide(_) | Move::Ask(..) | Move::Act(_))) => next,
+        Some(Move::Wait(Some(until))) => Move::Wait(Some(until.min(net))),
+        Some(Move::Wait(None) | Move::Stop(_)) | None => Move::Wait(Some(net)),
     }
 }

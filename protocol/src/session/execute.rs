@@ -14,30 +14,53 @@ use crate::{
     outcome::Outcome,
     plan::Decision,
     record::{Accepted, MayNot, PlanRow, PlanStage, Record},
+    time::{Millis, SpanMs},
 };
 
 impl Session {
-    /// A plan that is being decided on, spawned or carried out holds everything
-    /// else: nothing is sent meanwhile, and page faults wait.
-    //= spec W12
+    /// What the agent side says comes before the page, and so does its silence.
     pub(super) fn holding(&self) -> Option<Move> {
         let plan = self.state.plan.as_ref()?;
         match &plan.stage {
             PlanStage::Accepted => match &self.live.agent {
-                AgentLive::None | AgentLive::Prepared => None,
-                AgentLive::Preparing
+                AgentLive::Reported(_) => Some(self.accepted(plan)),
+                AgentLive::None
+                | AgentLive::Preparing
+                | AgentLive::Prepared
                 | AgentLive::Spawning
+                | AgentLive::Ready { .. }
                 | AgentLive::Adopting
-                | AgentLive::Stopping { .. } => Some(Move::Wait(None)),
-                AgentLive::Ready { .. } | AgentLive::Running { .. } | AgentLive::Reported(_) => {
-                    Some(self.accepted(plan))
-                }
+                | AgentLive::Running { .. }
+                | AgentLive::Stopping { .. } => None,
             },
-            PlanStage::Started { attempt, .. } => Some(self.started(plan, *attempt)),
+            PlanStage::Started { attempt, .. } => self.started(plan, *attempt),
             PlanStage::InDoubt => {
                 let why = "it cannot be told whether the last plan ran, or how far";
                 Some(self.ask(&Trouble::new(Sign::AsIs, Code::Agent, why)))
             }
+        }
+    }
+
+    /// While a plan runs: when its agent's silence counts as doubt at the latest.
+    pub(super) fn running_until(&self) -> Option<Millis> {
+        self.state
+            .plan
+            .as_ref()
+            .filter(|plan| matches!(plan.stage, PlanStage::Started { .. }))?;
+        match &self.live.agent {
+            AgentLive::Running { since } => {
+                Some(*since + self.limits.agent_ms + self.limits.stop_grace_ms + AGENT_SLACK_MS)
+            }
+            AgentLive::Stopping { since } => {
+                Some(*since + self.limits.stop_grace_ms + AGENT_SLACK_MS)
+            }
+            AgentLive::Adopting => Some(self.now() + self.limits.agent_ms),
+            AgentLive::None
+            | AgentLive::Preparing
+            | AgentLive::Prepared
+            | AgentLive::Spawning
+            | AgentLive::Ready { .. }
+            | AgentLive::Reported(_) => None,
         }
     }
 
@@ -117,8 +140,9 @@ impl Session {
         }
     }
 
-    fn started(&self, plan: &PlanRow, attempt: u32) -> Move {
-        match &self.live.agent {
+    fn started(&self, plan: &PlanRow, attempt: u32) -> Option<Move> {
+        let late = self.running_until().is_some_and(|net| net <= self.now());
+        Some(match &self.live.agent {
             AgentLive::Reported(AgentReport::Settled { ok, receipt }) => {
                 Move::store(Record::Settled {
                     round: plan.accepted.round,
@@ -139,31 +163,20 @@ impl Session {
                 | AgentReport::Unable { .. }
                 | AgentReport::Ready { .. },
             ) => self.doubt(plan, "the agent reported what cannot follow a start"),
-            AgentLive::Running { since } => {
-                let net =
-                    *since + self.limits.agent_ms + self.limits.stop_grace_ms + AGENT_SLACK_MS;
-                if self.now() < net {
-                    Move::Wait(Some(net))
-                } else {
-                    self.doubt(plan, "the agent did not end within agent_s")
-                }
+            AgentLive::Running { .. } if late => {
+                self.doubt(plan, "the agent did not end within agent_s")
             }
-            AgentLive::Stopping { since } => {
-                let net = *since + self.limits.stop_grace_ms + AGENT_SLACK_MS;
-                if self.now() < net {
-                    Move::Wait(Some(net))
-                } else {
-                    self.doubt(
-                        plan,
-                        "the agent was asked to stop and did not say how it ended",
-                    )
-                }
+            AgentLive::Stopping { .. } if late => self.doubt(
+                plan,
+                "the agent was asked to stop and did not say how it ended",
+            ),
+            AgentLive::Running { .. } | AgentLive::Stopping { .. } | AgentLive::Adopting => {
+                return None;
             }
             // Started by an earlier process: what became of it is asked of the
             // agent side, which answers with a report.
             //= spec K1
             AgentLive::None => Move::Act(Effect::Adopt(Box::new(plan.accepted.clone()))),
-            AgentLive::Adopting => Move::Wait(None),
             AgentLive::Preparing
             | AgentLive::Prepared
             | AgentLive::Spawning
@@ -171,7 +184,7 @@ impl Session {
                 plan,
                 "the plan was started while another start was prepared",
             ),
-        }
+        })
     }
 
     /// Whether a plan stands started by an earlier process, and nobody has
@@ -226,4 +239,4 @@ impl Session {
 }
 
 /// On top of the agent side's own limits, before its silence counts as doubt.
-const AGENT_SLACK_MS: crate::time::SpanMs = 30_000;
+const AGENT_SLACK_MS: SpanMs = 30_000;

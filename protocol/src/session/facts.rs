@@ -6,6 +6,7 @@
 
 use super::{
     Session,
+    input::{BrowserBy, TabBy},
     live::{AgentLive, Live},
 };
 use crate::{
@@ -150,7 +151,11 @@ impl Session {
 
     //= spec RP8
     fn target_fact(&self, sign: Sign) -> Target {
-        let lost_for_good = self.live.loss.as_ref().is_some_and(is_for_good);
+        let lost_for_good = self
+            .live
+            .loss
+            .as_ref()
+            .is_some_and(|loss| self.is_for_good(loss));
         let gone = sign == Sign::Gone
             || lost_for_good
             || self.is_unbound_and_lost()
@@ -168,6 +173,24 @@ impl Session {
             }
             (Some(_), Some(_)) => Target::Here,
             (_, _) => Target::Unseen,
+        }
+    }
+
+    /// Losses after which no attachment can be had, or may be had, by asking again.
+    //= spec RP8
+    fn is_for_good(&self, loss: &Loss) -> bool {
+        let known = self.state.conversation.is_some() && self.live.address.is_some();
+        match loss {
+            Loss::TabClosed => !known || self.start.tab == TabBy::Person,
+            Loss::BrowserGone { .. } => !known || self.start.browser == BrowserBy::Person,
+            Loss::NeverAttached { code, .. } => {
+                matches!(code.as_str(), "E_RENDERER" | "E_TAB_GONE" | "E_DIALOG")
+            }
+            Loss::Link { .. }
+            | Loss::Document
+            | Loss::Detached
+            | Loss::RendererCrashed
+            | Loss::RendererHung => false,
         }
     }
 
@@ -320,19 +343,4 @@ fn send(state: &State) -> Send {
 fn failed(state: &State) -> bool {
     let last = state.sends.last().filter(|row| !row.void);
     last.is_some_and(|row| matches!(row.judged, Some(Judgement::Failed { .. })))
-}
-
-/// Losses after which no attachment can be had by asking again.
-fn is_for_good(loss: &Loss) -> bool {
-    match loss {
-        Loss::TabClosed | Loss::BrowserGone { .. } => true,
-        Loss::NeverAttached { code, .. } => {
-            matches!(code.as_str(), "E_RENDERER" | "E_TAB_GONE" | "E_DIALOG")
-        }
-        Loss::Link { .. }
-        | Loss::Document
-        | Loss::Detached
-        | Loss::RendererCrashed
-        | Loss::RendererHung => false,
-    }
 }

@@ -20,6 +20,30 @@ pub struct Start {
     pub lost: Lost,
     /// What this build offers in this session; none: what the journal holds.
     pub offer: Option<Offer>,
+    /// Whose browser it is.
+    pub browser: BrowserBy,
+    /// Who opened the tab.
+    pub tab: TabBy,
+}
+
+/// Whose the browser is: our own is started anew when it is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BrowserBy {
+    /// The relay launched it, on a profile of its own.
+    Relay,
+    /// A person's: whether it runs is theirs to say.
+    Person,
+}
+
+/// Who opened the tab: one that the relay opened is opened again by the
+/// conversation's address where somebody closed it.
+//= spec RP8
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TabBy {
+    /// The relay.
+    Relay,
+    /// A person, who may close it for good.
+    Person,
 }
 
 impl Default for Start {
@@ -27,6 +51,8 @@ impl Default for Start {
         Self {
             lost: Lost::Relay,
             offer: None,
+            browser: BrowserBy::Person,
+            tab: TabBy::Person,
         }
     }
 }
@@ -111,8 +137,21 @@ pub enum Effect {
     Append(Box<Record>),
     /// Ask the driver.
     Page(PageCommand),
-    /// Ask the driver to attach once more, in a new epoch.
+    /// Ask the driver to attach once more, in a new epoch; a crashed or hung
+    /// renderer is cured first.
     Reattach,
+    /// Ask the driver to open the conversation again by its address.
+    //= spec RP8
+    Reopen {
+        /// The conversation's own address.
+        address: String,
+    },
+    /// Ask the driver to start our own browser anew and open the conversation.
+    //= spec R5
+    Relaunch {
+        /// The conversation's own address.
+        address: String,
+    },
     /// Gather evidence for the reply to this send from here on.
     Watch {
         /// Which send.

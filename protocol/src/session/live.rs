@@ -38,6 +38,8 @@ pub(super) struct Live {
     pub attach_since: Millis,
     /// Whether anything was attached in this process.
     pub was_attached: bool,
+    /// The address at which our conversation was seen last.
+    pub address: Option<String>,
     /// How the last attachment ended, until the next one.
     pub loss: Option<Loss>,
     /// The greatest loss of continuity since the last agreed discovery.
@@ -225,6 +227,7 @@ impl Live {
             typed_in: state.target.clone(),
             attach_since: now,
             was_attached: false,
+            address: None,
             loss: None,
             gone,
             recovery: match gone {
@@ -288,7 +291,7 @@ impl Live {
                 let now = self.clock.now();
                 self.busy_since = self.busy_since.map(|_| now);
             }
-            Effect::Reattach => {
+            Effect::Reattach | Effect::Reopen { .. } | Effect::Relaunch { .. } => {
                 self.pause = Pause::None;
                 self.loss = None;
                 self.attach_since = self.clock.now();
@@ -361,8 +364,8 @@ impl Live {
         self.composed = false;
     }
 
-    /// Nothing is executed any more. What the page owes, it owes from here on: while
-    /// a plan held everything, nobody attached or read.
+    /// Nothing is executed any more. What the page owes, it owes from here on: a
+    /// stop over the page was held back while the plan ran.
     pub fn agent_ended(&mut self) {
         self.agent = AgentLive::None;
         self.attach_since = self.clock.now();

@@ -29,7 +29,7 @@ mod wait;
 
 pub use ask::Decision;
 pub use decide::Move;
-pub use input::{AgentReport, Effect, Input, Pace, Start};
+pub use input::{AgentReport, BrowserBy, Effect, Input, Pace, Start, TabBy};
 pub use phase::Phase;
 
 use std::collections::VecDeque;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     fault::Code,
     limits::COVERAGE_GAP_MS,
-    page::{CallFailure, Observation, Pulse, What},
+    page::{CallFailure, Observation, Place, Pulse, What},
     record::Record,
     time::Millis,
 };
@@ -109,6 +109,9 @@ impl Session {
                     known => known.or(Some(now)),
                 };
                 self.live.dialog = None;
+                if matches!(look.place, Place::Conversation(_)) {
+                    self.live.address = Some(look.address.clone());
+                }
                 self.live.look = Some(Seen {
                     at: now,
                     look: *look,

@@ -67,6 +67,7 @@ fn send(id: u32, kind: SendKind, round: Option<u32>, anchor: Anchor, epoch: u32)
             text: text.into(),
             anchor,
             epoch: Epoch(epoch),
+            offer: None,
             voids: Vec::new(),
         })),
         Record::Dispatching { send, attempt: 1 },

@@ -6,7 +6,7 @@ mod watch;
 
 use std::{path::PathBuf, time::Duration};
 
-use cdp::{Commands, Control, Observations};
+use cdp::{Commands, Control, Observations, TabWish};
 use protocol::{
     fault::Code,
     id::SendId,
@@ -39,6 +39,8 @@ pub struct Parts {
     pub owner: Owner,
     /// What the journal folds to.
     pub state: State,
+    /// What this process knows of itself before it looks at anything.
+    pub start: Start,
     /// The limits in force, scaled.
     pub limits: Limits,
     /// The driver's commands.
@@ -160,8 +162,8 @@ struct Relay<'r> {
 impl<'r> Relay<'r> {
     fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
         let now = parts.clock.now();
-        let start = Start::default();
-        let session = Session::new(now, parts.state.clone(), parts.limits.clone(), start);
+        let (state, limits, start) = (&parts.state, &parts.limits, &parts.start);
+        let session = Session::new(now, state.clone(), limits.clone(), start.clone());
         interrupt(parts.interrupt_at, parts.state.seq);
         Self {
             session,
@@ -343,6 +345,8 @@ impl<'r> Relay<'r> {
                 self.drive(Control::Page(command)).await;
             }
             Effect::Reattach => self.drive(Control::Attach(None)).await,
+            Effect::Reopen { address } => self.drive(Control::Attach(Some(by(address)))).await,
+            Effect::Relaunch { address } => self.drive(Control::Relaunch(Some(by(address)))).await,
             Effect::Watch { send, text, anchor } => {
                 let conversation = self.session.state().conversation.clone();
                 let (limits, sabotage) = (&self.parts.limits, self.parts.sabotage);
@@ -469,6 +473,15 @@ impl<'r> Relay<'r> {
         if let Err(error) = self.parts.journal.release(self.parts.owner) {
             tracing::warn!(%error, "the journal was not given back");
         }
+    }
+}
+
+/// The conversation's own tab, opened by its address where none shows it.
+fn by(address: String) -> TabWish {
+    TabWish {
+        conversation: Some(address.clone()),
+        open_at: Some(address),
+        ..TabWish::default()
     }
 }
 

@@ -20,6 +20,7 @@ use protocol::{
     outcome::Signal,
     page::TargetId,
     record::{Journal, JournalError, Opened, Owner, Record, SCHEMA_VERSION, State},
+    session::{BrowserBy, Start, TabBy},
     text::Private,
     time::SpanMs,
     wire,
@@ -242,10 +243,12 @@ impl Hold {
             cdp::spawn(driver(&setup, &limits, &self.state))
         };
         let (hand, agent) = Hand::new(carrier, approver);
+        let start = start_of(&setup);
         Parts {
             journal: Box::new(self.journal),
             owner: self.owner,
             state: self.state,
+            start,
             limits,
             commands,
             observations,
@@ -278,6 +281,22 @@ pub async fn close_left(endpoint: &cdp::Endpoint) {
 /// Whether a run over this state is over before it looks at the page.
 fn ends_at_once(state: &State) -> bool {
     state.is_closed() || state.standing_stop().is_some()
+}
+
+/// What the machine may do about a browser or a tab that is gone: a tab that a
+/// person named or had open is theirs.
+fn start_of(setup: &Setup) -> Start {
+    let person = setup.tab.is_some() || conversation_of(&setup.chat).is_some();
+    Start {
+        browser: match setup.endpoint {
+            cdp::Endpoint::Launch(_) => BrowserBy::Relay,
+            cdp::Endpoint::Http(_) | cdp::Endpoint::Ws(_) | cdp::Endpoint::Profile(_) => {
+                BrowserBy::Person
+            }
+        },
+        tab: if person { TabBy::Person } else { TabBy::Relay },
+        ..Start::default()
+    }
 }
 
 fn opened(setup: &Setup, carrier: &Carrier) -> Opened {

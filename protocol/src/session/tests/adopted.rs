@@ -45,6 +45,7 @@ fn an_exit_record_that_the_wrapper_left_settles_the_plan() {
 fn a_wrapper_that_lives_is_awaited_and_nothing_is_sent_meanwhile() {
     let mut world = died_at("nothing", AgentDoes::Hang);
     world.restart();
+    world.drain();
     assert_eq!(world.session.phase(), Phase::Executing);
     world.run(30);
     assert!(world.stop.is_none(), "its end is awaited");

@@ -219,15 +219,16 @@ fn play(course: &[Happens]) -> World {
     for happens in course {
         if let Some(stop) = world.stop.clone() {
             // A person may look at a stop and lift it; what is not lifted stays.
-            match happens {
-                Happens::Lifted if stop.standing => {
-                    let (who, why) = ("a person".to_owned(), "looked".to_owned());
-                    world.record(&Record::Lifted { who, why });
-                    world.restart();
-                }
-                Happens::Lifted if stop.interrupted => world.restart(),
-                _ => continue,
+            if !matches!(happens, Happens::Lifted) {
+                continue;
             }
+            if stop.standing {
+                let (who, why) = ("a person".to_owned(), "looked".to_owned());
+                world.record(&Record::Lifted { who, why });
+            } else if !stop.interrupted {
+                continue;
+            }
+            world.restart();
         }
         disturb(&mut world, happens);
         world.prove();

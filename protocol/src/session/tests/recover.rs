@@ -2,7 +2,7 @@
 //! that and nothing else.
 
 use super::words::{plan, silence};
-use super::world::{ClickDoes, World};
+use super::world::{AgentDoes, ClickDoes, World};
 use crate::{
     fault::Code,
     id::SendId,
@@ -13,7 +13,7 @@ use crate::{
     recovery::RowId,
     reply::Verdict,
     send::SendKind,
-    session::{Phase, Start},
+    session::{AgentReport, BrowserBy, Input, Phase, Start, TabBy},
 };
 
 /// A world that waits for the reply to round 1 and has none.
@@ -41,11 +41,13 @@ fn lift(world: &mut World) {
 
 fn intents(world: &World) -> Vec<(SendKind, Vec<SendId>)> {
     let entries = world.journal.entries().unwrap();
-    let intent = |entry: &crate::record::Entry| match &entry.record {
-        Record::Intent(intent) => Some((intent.message, intent.voids.clone())),
-        _ => None,
-    };
-    entries.iter().filter_map(intent).collect()
+    let mut all = Vec::new();
+    for entry in entries {
+        if let Record::Intent(intent) = entry.record {
+            all.push((intent.message, intent.voids));
+        }
+    }
+    all
 }
 
 //= spec R6 type=test
@@ -329,20 +331,159 @@ fn a_decision_names_its_facts() {
     let mut world = waiting();
     world.restart();
     world.run(5);
-    let facts = world
-        .journal
-        .entries()
-        .unwrap()
-        .into_iter()
-        .find_map(|entry| match entry.record {
-            Record::Decided { facts, .. } => Some(facts),
-            _ => None,
-        });
+    let facts = world.decisions().into_iter().map(|(_, facts)| facts).next();
     assert_eq!(
         facts.as_deref(),
         Some(
             "defect=no boundary=clear blocker=none run=none checkpoint=proven chain=unread \
              handshake=held target=unseen lost=relay send=sent reply=none budget=left"
         )
+    );
+}
+
+/// A world whose relay launched the browser and opened the tab itself.
+fn with_means(decision: &'static str) -> World {
+    let mut world = World::answering([plan(decision, "a"), plan("done", "b")]);
+    world.start = Start {
+        lost: crate::recovery::facts::Lost::Relay,
+        offer: None,
+        browser: BrowserBy::Relay,
+        tab: TabBy::Relay,
+    };
+    world.restart();
+    world
+}
+
+fn browser_gone() -> What {
+    What::Lost(Loss::BrowserGone {
+        detail: "killed".into(),
+    })
+}
+
+//= spec R5 type=test
+#[test]
+fn our_own_browser_is_started_anew_and_the_round_goes_on() {
+    let mut world = with_means("continue");
+    world.hold = Some("prepare");
+    world.run(20);
+    world.hold = None;
+    world.effects.clear();
+    world.observe(browser_gone());
+    world.input(Input::Agent(AgentReport::Prepared));
+    world.run(30);
+    assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.effects);
+    assert!(
+        world
+            .effects
+            .contains(&"relaunch http://chat/c/c1".to_owned())
+    );
+    let rows = world.rows();
+    assert!(rows.contains(&"R5 discover".to_owned()), "{rows:?}");
+    assert!(
+        rows.contains(&"R5 execute the accepted plan once".to_owned()),
+        "{rows:?}"
+    );
+    assert_eq!((world.executed.len(), world.taken("HELLO")), (1, 1));
+}
+
+//= spec R5 type=test
+#[test]
+fn a_browser_of_a_person_is_not_started_for_them() {
+    let mut world = waiting();
+    world.observe(browser_gone());
+    world.drain();
+    assert_eq!(
+        (world.stop().row, world.stop().code),
+        (Some(RowId::R0), Some(Code::NoBrowser))
+    );
+}
+
+//= spec RP8 type=test
+#[test]
+fn a_closed_tab_is_opened_again_by_its_address_where_the_relay_had_opened_it() {
+    let mut world = with_means("continue");
+    world.hold = Some("prepare");
+    world.run(20);
+    world.hold = None;
+    world.observe(What::Lost(Loss::TabClosed));
+    world.input(Input::Agent(AgentReport::Prepared));
+    world.run(30);
+    assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.effects);
+    assert!(
+        world
+            .effects
+            .contains(&"reopen http://chat/c/c1".to_owned())
+    );
+    let mut theirs = waiting();
+    theirs.observe(What::Lost(Loss::TabClosed));
+    theirs.drain();
+    assert_eq!(
+        (theirs.stop().row, theirs.stop().code),
+        (Some(RowId::R0), Some(Code::TabGone))
+    );
+}
+
+//= spec W12 type=test
+//= spec RP1 type=test
+#[test]
+fn while_a_plan_runs_the_page_is_found_again_and_nothing_is_sent() {
+    let mut world = World::answering([plan("continue", "a"), plan("done", "b")]);
+    world.agent = AgentDoes::Hang;
+    world.attach(AttachCause::First);
+    world.run(10);
+    assert_eq!(world.session.phase(), Phase::Executing);
+    world.effects.clear();
+    world.observe(What::Lost(Loss::Link {
+        detail: "reset".into(),
+    }));
+    world.run(5);
+    assert_eq!(
+        world.effects,
+        [
+            "append decided R3",
+            "pace",
+            "reattach",
+            "append attached",
+            "read",
+            "append read"
+        ]
+    );
+    // A stop over the page waits until the agent has settled.
+    world.observe(What::Lost(Loss::TabClosed));
+    world.run(5);
+    assert!(world.stop.is_none());
+    let receipt = "ran".into();
+    world.input(Input::Agent(AgentReport::Settled { ok: true, receipt }));
+    world.run(5);
+    assert_eq!(world.stop().row, Some(RowId::R0));
+    assert_eq!(
+        world
+            .session
+            .state()
+            .checkpoint
+            .to_string()
+            .split(':')
+            .next(),
+        Some("1")
+    );
+}
+
+//= spec RP7 type=test
+#[test]
+fn another_place_does_not_stop_what_runs() {
+    let mut world = World::answering([plan("continue", "a"), plan("done", "b")]);
+    world.agent = AgentDoes::Hang;
+    world.attach(AttachCause::First);
+    world.run(10);
+    world.place = Place::Conversation(crate::page::ConversationId("c2".into()));
+    world.look();
+    world.run(5);
+    assert!(world.stop.is_none(), "another place, while the plan runs");
+    let receipt = "ran".into();
+    world.input(Input::Agent(AgentReport::Settled { ok: true, receipt }));
+    world.run(5);
+    assert_eq!(
+        (world.stop().row, world.stop().code),
+        (Some(RowId::R0), Some(Code::Conversation))
     );
 }

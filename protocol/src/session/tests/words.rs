@@ -24,6 +24,8 @@ pub fn name(effect: &Effect) -> String {
             Ask::Detach => "detach".into(),
         },
         Effect::Reattach => "reattach".into(),
+        Effect::Reopen { address } => format!("reopen {address}"),
+        Effect::Relaunch { address } => format!("relaunch {address}"),
         Effect::Watch { send, .. } => format!("watch {send}"),
         Effect::Rewatch => "rewatch".into(),
         Effect::Unwatch => "unwatch".into(),

@@ -210,7 +210,10 @@ impl World {
         Look {
             seq: self.now.0,
             page_ms: self.now.0,
-            address: "http://chat".into(),
+            address: match &self.place {
+                Place::Conversation(id) => format!("http://chat/c/{id}"),
+                Place::Fresh | Place::Transient(_) | Place::Elsewhere => "http://chat".into(),
+            },
             place: self.place.clone(),
             layout: Some("classic".into()),
             missing: Vec::new(),
@@ -322,6 +325,8 @@ impl World {
             Effect::Append(_) => {}
             Effect::Page(command) => self.page(command),
             Effect::Reattach => self.attach(AttachCause::Link),
+            Effect::Reopen { .. } => self.attach(AttachCause::Document),
+            Effect::Relaunch { .. } => self.attach(AttachCause::Browser),
             Effect::Watch { send, .. } => {
                 self.watched = Some(send);
                 self.watched_since = self.now;
@@ -635,15 +640,25 @@ impl World {
             .unwrap();
     }
 
-    /// Rows that the table took, in order.
+    /// Rows that the table took, in order, with what they do.
     pub fn rows(&self) -> Vec<String> {
-        let entries = self.journal.entries().unwrap();
-        let row = |entry: &Entry| match &entry.record {
-            Record::Decided { row, action, .. } => Some(format!("{row} {action}")),
-            Record::Stopped(stop) => stop.row.map(|row| format!("{row} stop")),
-            _ => None,
-        };
-        entries.iter().filter_map(row).collect()
+        self.decisions().into_iter().map(|(row, _)| row).collect()
+    }
+
+    /// The same, each with its facts.
+    pub fn decisions(&self) -> Vec<(String, String)> {
+        let mut all = Vec::new();
+        for entry in self.journal.entries().unwrap() {
+            if let Record::Decided {
+                row, action, facts, ..
+            } = entry.record
+            {
+                all.push((format!("{row} {action}"), facts));
+            } else if let Record::Stopped(Stop { row: Some(row), .. }) = entry.record {
+                all.push((format!("{row} stop"), String::new()));
+            }
+        }
+        all
     }
 
     pub fn verdict(&mut self, verdict: Verdict) {
