@@ -78,7 +78,9 @@ impl LockClaims {
             | Record::InDoubt { .. }
             | Record::Decided { .. }
             | Record::Stopped(_)
-            | Record::Lifted { .. } => Ok(()),
+            | Record::Lifted { .. }
+            | Record::Attested { .. }
+            | Record::Abandoned { .. } => Ok(()),
         }
     }
 

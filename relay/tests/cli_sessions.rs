@@ -65,6 +65,7 @@ fn killed(workspace: &str) -> Vec<Record> {
         text: "hello".into(),
         anchor: Anchor::Empty,
         epoch: Epoch(1),
+        offer: None,
         voids: Vec::new(),
     }));
     let dispatching = Record::Dispatching {

@@ -1,6 +1,6 @@
 //! Records without the texts that they carry, for reports that leave the machine.
 
-use super::{Accepted, Intent, Judgement, Opened, Record};
+use super::{Accepted, Attested, Intent, Judgement, Opened, Record};
 use crate::{message::Objective, text::Private};
 
 impl Private {
@@ -26,6 +26,10 @@ impl Record {
             }
             Self::Intent(intent) => Self::Intent(Box::new(Intent {
                 text: intent.text.elided(),
+                offer: intent.offer.clone().map(|mut offer| {
+                    offer.objective = Objective::default();
+                    offer
+                }),
                 ..Intent::clone(intent)
             })),
             Self::Judged {
@@ -52,6 +56,26 @@ impl Record {
                 ok: *ok,
                 receipt: receipt.elided(),
             },
+            Self::Attested {
+                who,
+                why,
+                what:
+                    Attested::Ran {
+                        round,
+                        plan,
+                        ok,
+                        receipt,
+                    },
+            } => Self::Attested {
+                who: who.clone(),
+                why: why.clone(),
+                what: Attested::Ran {
+                    round: *round,
+                    plan: plan.clone(),
+                    ok: *ok,
+                    receipt: receipt.elided(),
+                },
+            },
             Self::Judged {
                 judgement:
                     Judgement::Held
@@ -71,7 +95,9 @@ impl Record {
             | Self::InDoubt { .. }
             | Self::Decided { .. }
             | Self::Stopped(_)
-            | Self::Lifted { .. } => self.clone(),
+            | Self::Lifted { .. }
+            | Self::Attested { .. }
+            | Self::Abandoned { .. } => self.clone(),
         }
     }
 }

@@ -9,7 +9,6 @@ use super::{
     Stop,
 };
 use crate::{
-    frame::Checkpoint,
     id::SendId,
     message::Offer,
     page::Anchor,
@@ -133,6 +132,7 @@ impl State {
                 let row = self.plan.as_mut().ok_or("a plan stands accepted")?;
                 row.stage = PlanStage::Started { group, attempt };
                 self.started.insert(row.accepted.digest.clone());
+                self.run_once = None;
             }
             Record::NotStarted { plan, .. } => {
                 let row = self.open_plan(plan)?;
@@ -154,19 +154,7 @@ impl State {
                         return Err("only a started plan settles");
                     }
                 }
-                self.plan = None;
-                let settles = |row: &&mut SendRow| matches!(&row.judged, Some(Judgement::Accepted(it)) if it.key == *plan);
-                if let Some(row) = self.sends.iter_mut().rev().find(settles) {
-                    row.settled = true;
-                }
-                self.checkpoint = Checkpoint::At {
-                    round: *round,
-                    key: plan.clone(),
-                };
-                self.budgets.moved_to(&self.checkpoint);
-                self.receipt = Some(receipt.clone());
-                self.repairs = 0;
-                self.paid = None;
+                self.settle(*round, plan, receipt);
             }
             Record::InDoubt { plan, .. } => {
                 let row = self.open_plan(plan)?;
@@ -180,12 +168,11 @@ impl State {
                 }
             }
             Record::Stopped(stop) => self.stop = Some(stop.clone()),
-            Record::Lifted { .. } => {
-                if self.standing_stop().is_none() {
-                    return Err("only a standing stop is lifted");
-                }
+            Record::Lifted { limit, .. } => self.lift(limit.as_ref())?,
+            Record::Attested { what, .. } => self.attest(what)?,
+            Record::Abandoned { .. } => {
+                self.abandoned = true;
                 self.stop = None;
-                self.budgets.allow_again();
             }
         }
         Ok(())
@@ -205,7 +192,7 @@ impl State {
             .ok_or("a send comes before what is said of it")
     }
 
-    fn flying(&mut self, send: SendId) -> Result<&mut SendRow, &'static str> {
+    pub(super) fn flying(&mut self, send: SendId) -> Result<&mut SendRow, &'static str> {
         let row = self.last_send()?;
         if row.intent.send != send || row.judged.is_some() || row.void {
             return Err("only the send in flight changes");
@@ -252,6 +239,7 @@ impl State {
                 self.refused.clear();
                 self.repairs = 0;
                 self.paid = None;
+                self.owes_resume = false;
             }
             SendKind::Hello => {}
         }
@@ -440,7 +428,10 @@ impl State {
         Ok(())
     }
 
-    fn open_plan(&mut self, key: &crate::id::PlanKey) -> Result<&mut PlanRow, &'static str> {
+    pub(super) fn open_plan(
+        &mut self,
+        key: &crate::id::PlanKey,
+    ) -> Result<&mut PlanRow, &'static str> {
         self.plan
             .as_mut()
             .filter(|row| row.accepted.key == *key)

@@ -3,6 +3,7 @@
 //! A record is written before the act it permits, and applied to [`State`] by
 //! the same function live and after a restart: the live state *is* the fold.
 
+mod attest;
 mod elide;
 mod fold;
 mod journal;
@@ -12,7 +13,7 @@ mod state;
 pub use crate::recovery::Cost;
 pub use fold::{FoldError, fold};
 pub use journal::{Fenced, Journal, JournalError, MemoryJournal, Owner};
-pub use state::{Budgets, Handshake, MayNot, Owed, PlanRow, PlanStage, SendRow, State};
+pub use state::{Allowed, Budgets, Handshake, MayNot, Owed, PlanRow, PlanStage, SendRow, State};
 
 use std::fmt;
 
@@ -208,7 +209,79 @@ pub enum Record {
         who: String,
         /// Why they say it no longer holds.
         why: String,
+        /// A new limit, by its name; none: what is spent is allowed once more in full.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        limit: Option<NewLimit>,
     },
+    /// A person says what neither page nor journal can tell.
+    //= spec M2
+    Attested {
+        /// Who.
+        who: String,
+        /// What they rest it on.
+        why: String,
+        /// What they say.
+        what: Attested,
+    },
+    /// A person gave the session up for good.
+    //= spec M2
+    Abandoned {
+        /// Who.
+        who: String,
+        /// Why.
+        why: String,
+    },
+}
+
+/// A limit that a person set when lifting a stop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewLimit {
+    /// Its name, as in [`Limits::ALL`].
+    pub name: String,
+    /// Its value, in the name's own unit.
+    pub value: u64,
+}
+
+/// What a person says that neither page nor journal can tell.
+//= spec M2
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "snake_case")]
+pub enum Attested {
+    /// That message was sent: its reply is awaited.
+    Sent {
+        /// Which send.
+        send: SendId,
+    },
+    /// That message was not sent: its id is abandoned for ever.
+    NotSent {
+        /// Which send.
+        send: SendId,
+    },
+    /// That plan ran, and this is what came of it.
+    Ran {
+        /// The plan's round.
+        round: Round,
+        /// The plan.
+        plan: PlanKey,
+        /// Whether it succeeded.
+        ok: bool,
+        /// The receipt, as the person gives it.
+        receipt: Private,
+    },
+    /// That plan did not run: it is void, and never started.
+    DidNotRun {
+        /// The plan's round.
+        round: Round,
+        /// The plan.
+        plan: PlanKey,
+    },
+    /// That plan, whose very text or body was started before, may run once.
+    RunOnce {
+        /// The plan.
+        plan: PlanKey,
+    },
+    /// The model lost its context: the handshake counts as unproven.
+    Resync,
 }
 
 /// What a session is, from its first record on.

@@ -70,6 +70,31 @@ pub struct State {
     /// more count for nothing.
     //= spec S9
     pub dispatched_at: VecDeque<SpanMs>,
+    /// What a person allowed beyond the limits.
+    pub allowed: Allowed,
+    /// A RESUME is due that no budget pays for: a person lifted a refusal or
+    /// attested that something did not happen.
+    //= spec M2
+    pub owes_resume: bool,
+    /// The plan that a person lets run although its like was started before.
+    pub run_once: Option<Digest>,
+    /// A person gave the session up.
+    pub abandoned: bool,
+}
+
+/// What a person allowed when lifting a stop: the limits count from here on, or
+/// are others.
+//= spec M2
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Allowed {
+    /// Run time at the last lifting.
+    pub run_ms: SpanMs,
+    /// Characters typed at the last lifting.
+    pub typed_chars: u64,
+    /// The last round at the last lifting.
+    pub rounds: u32,
+    /// New limits, by name.
+    pub limits: BTreeMap<String, u64>,
 }
 
 /// One send as the journal knows it.
@@ -87,7 +112,7 @@ pub struct SendRow {
     pub judged: Option<Judgement>,
     /// The plan that answers it has settled.
     pub settled: bool,
-    /// Made void by a later RESUME or RESYNC.
+    /// Made void by a later RESUME or RESYNC, or by what a person attested.
     //= spec W12
     pub void: bool,
 }
@@ -265,7 +290,7 @@ impl State {
     /// Whether the session is over for good.
     //= spec K2
     pub fn is_closed(&self) -> bool {
-        self.terminal.is_some()
+        self.terminal.is_some() || self.abandoned
     }
 
     /// The standing stop, if one forbids to go on.
@@ -308,9 +333,10 @@ impl State {
             return None;
         }
         match self.handshake {
-            Handshake::Pending if self.sends.is_empty() => Some(Owed::Hello),
+            Handshake::Pending if self.sends.iter().all(|row| row.void) => Some(Owed::Hello),
             Handshake::Unproven => Some(Owed::Resync),
             Handshake::Pending | Handshake::Refused => None,
+            Handshake::Held if self.owes_resume => Some(Owed::Resume),
             Handshake::Held => self.owed_next(),
         }
     }
@@ -370,6 +396,9 @@ impl State {
         }
         if !plan.accepted.decision.is_carried_out() {
             return Err(MayNot::NotForUs);
+        }
+        if self.run_once.as_ref() == Some(&plan.accepted.digest) {
+            return Ok(&plan.accepted);
         }
         if self.started.contains(&plan.accepted.digest) {
             return Err(MayNot::RanBefore);

@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod facts;
+pub mod manual;
 pub mod pattern;
 pub mod row;
 pub mod table;
@@ -97,4 +98,4 @@ fn render_row(row: &Row, out: &mut String) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -98,6 +98,10 @@ impl Session {
             };
             return Some(Move::Act(Effect::Finish(stop)));
         }
+        if self.state.abandoned {
+            let why = "a person gave this session up";
+            return Some(self.ask(&Trouble::bare(Sign::AsIs, why)));
+        }
         if let Some((round, _)) = &self.state.terminal {
             let why = format!("the remote declared the goal reached in round {round}");
             return Some(Move::Stop(stop_of(Outcome::Done, None, &why)));

@@ -5,7 +5,7 @@ use crate::{
     fault::Code,
     message,
     page::{Anchor, Ask, Look, Reading, Role, Turn},
-    record::{Judgement, Record},
+    record::{Judgement, Record, SendRow},
     send::{Located, SendEvidence, SendState, locate},
     time::SpanMs,
 };
@@ -130,6 +130,9 @@ impl Session {
     }
 
     fn hold(&self, reading: &Reading) -> Held {
+        if self.is_attested_wrongly(reading) {
+            return Held::Conflict("a message that was attested as not sent stands there");
+        }
         let last = last_settled(&reading.turns);
         let Some(row) = self.state.in_flight() else {
             return self.hold_quiet(reading, last);
@@ -140,7 +143,8 @@ impl Session {
                 Held::Sent(SendEvidence::OwnTurn { turn })
             }
             Located::Ours { .. } => Held::Agrees(last),
-            Located::AnchorLast if row.state() == SendState::Sent => {
+            // What only a person says is awaited: a turn may come late.
+            Located::AnchorLast if is_seen(row) => {
                 Held::Conflict("a message that was sent is missing from the conversation")
             }
             Located::AnchorLast => Held::Agrees(row.intent.anchor.clone()),
@@ -151,6 +155,31 @@ impl Session {
                 Held::Conflict("something else stands where our message belongs")
             }
         }
+    }
+
+    /// What a person said was not sent stands in the thread after all. An equal
+    /// message of ours that was sent later is known by its turn.
+    //= spec M4
+    fn is_attested_wrongly(&self, reading: &Reading) -> bool {
+        let sends = &self.state.sends;
+        let not_sent = SendEvidence::Attested {
+            state: SendState::NotSent,
+        };
+        sends
+            .iter()
+            .filter(|row| matches!(&row.outcome, Some((_, by)) if *by == not_sent))
+            .any(|row| {
+                let (anchor, text) = (&row.intent.anchor, row.intent.text.as_str());
+                let Located::Ours { turn, .. } = locate(&reading.turns, true, anchor, text) else {
+                    return false;
+                };
+                let equal = |other: &SendRow| {
+                    other.intent.send != row.intent.send
+                        && (other.own.is_some() && other.own == turn
+                            || !other.void && other.intent.text == row.intent.text)
+                };
+                !sends.iter().any(equal)
+            })
     }
 
     /// Nothing is in flight: the thread ends where the journal says, or with the
@@ -203,6 +232,17 @@ impl Session {
 
 /// Between two readings of a thread that does not read whole.
 const READ_GAP_MS: SpanMs = 500;
+
+/// Whether the page itself showed that it was sent.
+fn is_seen(row: &SendRow) -> bool {
+    matches!(
+        &row.outcome,
+        Some((
+            SendState::Sent,
+            SendEvidence::OwnTurn { .. } | SendEvidence::OwnRequest
+        ))
+    )
+}
 
 /// The last turn under a settled id.
 //= spec S8

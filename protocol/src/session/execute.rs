@@ -227,9 +227,12 @@ impl Session {
     //= spec RP5
     pub(super) fn boundary(&self) -> Option<Move> {
         let run_ms = self.live.ran_before_ms + self.now().since(self.live.started_at);
+        let allowed = &self.state.allowed;
+        let run_ms = run_ms.saturating_sub(allowed.run_ms);
+        let typed = self.state.typed_chars.saturating_sub(allowed.typed_chars);
         let why = if run_ms >= self.limits.run_ms {
             "the run time of the session is spent (run_s)"
-        } else if self.state.typed_chars >= self.limits.typed_chars_max {
+        } else if typed >= self.limits.typed_chars_max {
             "the characters that may be typed are spent (typed_chars_max)"
         } else {
             return None;

@@ -65,6 +65,7 @@ impl Session {
     pub fn new(now: Millis, state: State, limits: Limits, start: Start) -> Self {
         let fresh = state.seq <= Seq(1);
         let lost = if fresh { Lost::Nothing } else { start.lost };
+        let limits = state.limits_in_force(&limits);
         let mut session = Self {
             live: Live::new(now, &state, lost),
             state,
@@ -238,7 +239,9 @@ impl Session {
             | Record::Attached { .. }
             | Record::Bound { .. }
             | Record::Outcome { .. }
-            | Record::Lifted { .. } => {}
+            | Record::Lifted { .. }
+            | Record::Attested { .. }
+            | Record::Abandoned { .. } => {}
         }
     }
 

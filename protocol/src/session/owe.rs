@@ -219,7 +219,8 @@ impl Session {
             Owed::Round(next) | Owed::Resumed(next) => *next,
             Owed::Hello | Owed::Resync | Owed::Resume | Owed::Repair { .. } => return None,
         };
-        (u64::from(next.0) > self.limits.rounds_max).then(|| {
+        let begun = u64::from(next.0.saturating_sub(self.state.allowed.rounds));
+        (begun > self.limits.rounds_max).then(|| {
             let why = format!(
                 "round {next} would pass rounds_max ({})",
                 self.limits.rounds_max

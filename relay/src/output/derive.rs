@@ -125,10 +125,20 @@ fn of(record: &Record, state: &State) -> Vec<Event> {
             facts: one_line(facts),
             action: one_line(action),
         }],
-        Record::Lifted { who, why } => vec![Event::Recovery {
+        Record::Lifted { who, why, .. } => vec![Event::Recovery {
             row: None,
             facts: one_line(why),
             action: format!("the stop was lifted by {}", one_line(who)),
+        }],
+        Record::Attested { who, why, what } => vec![Event::Recovery {
+            row: None,
+            facts: one_line(why),
+            action: format!("{} attests: {what}", one_line(who)),
+        }],
+        Record::Abandoned { who, why } => vec![Event::Recovery {
+            row: None,
+            facts: one_line(why),
+            action: format!("the session was given up by {}", one_line(who)),
         }],
         // What is only going to happen is told when it has; the end is told
         // once, by whoever knows the exit.

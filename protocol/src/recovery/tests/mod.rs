@@ -52,7 +52,7 @@ fn act(facts: &Facts) -> Action {
 }
 
 /// Nothing is wrong: a session in the middle of its work.
-fn quiet() -> Facts {
+pub(crate) fn quiet() -> Facts {
     Facts {
         defect: Defect::No,
         boundary: Boundary::Clear,

@@ -3,6 +3,7 @@
 mod adopted;
 mod ends;
 mod found;
+mod manual;
 mod matrix;
 mod random;
 mod recover;

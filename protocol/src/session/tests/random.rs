@@ -224,7 +224,11 @@ fn play(course: &[Happens]) -> World {
             }
             if stop.standing {
                 let (who, why) = ("a person".to_owned(), "looked".to_owned());
-                world.record(&Record::Lifted { who, why });
+                world.record(&Record::Lifted {
+                    who,
+                    why,
+                    limit: None,
+                });
             } else if !stop.interrupted {
                 continue;
             }

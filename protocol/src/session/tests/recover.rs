@@ -36,6 +36,7 @@ fn lift(world: &mut World) {
     world.record(&Record::Lifted {
         who: "a person".into(),
         why: "looked at it".into(),
+        limit: None,
     });
 }
 

@@ -58,7 +58,9 @@ fn record_name(record: &Record) -> String {
         | Record::NotStarted { .. }
         | Record::Settled { .. }
         | Record::InDoubt { .. }
-        | Record::Lifted { .. } => kind,
+        | Record::Lifted { .. }
+        | Record::Attested { .. }
+        | Record::Abandoned { .. } => kind,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use protocol::{
     page::Anchor,
-    record::{Accepted, Intent, Judgement, Record, ReplyFacts},
+    record::{Accepted, Attested, Intent, Judgement, Record, ReplyFacts},
     send::SendEvidence,
     text::Private,
 };
@@ -123,7 +123,14 @@ pub(super) fn of(record: &Record) -> (&'static str, String) {
                 stop.why
             ),
         ),
-        Record::Lifted { who, why } => ("lifted", format!("by {who}: {why}")),
+        Record::Lifted { who, why, limit } => {
+            let limit = limit.as_ref().map_or_else(String::new, |limit| {
+                format!("; {} is {}", limit.name, limit.value)
+            });
+            ("lifted", format!("by {who}: {why}{limit}"))
+        }
+        Record::Attested { who, why, what } => ("attested", format!("{what}, by {who}: {why}")),
+        Record::Abandoned { who, why } => ("abandoned", format!("by {who}: {why}")),
     }
 }
 
@@ -136,7 +143,11 @@ pub(super) fn text_of(record: &Record) -> Option<&Private> {
             judgement: Judgement::Accepted(plan),
             ..
         } => Some(&plan.text),
-        Record::Settled { receipt, .. } => Some(receipt),
+        Record::Settled { receipt, .. }
+        | Record::Attested {
+            what: Attested::Ran { receipt, .. },
+            ..
+        } => Some(receipt),
         Record::Judged { .. }
         | Record::Resumed { .. }
         | Record::Attached { .. }
@@ -149,7 +160,9 @@ pub(super) fn text_of(record: &Record) -> Option<&Private> {
         | Record::InDoubt { .. }
         | Record::Decided { .. }
         | Record::Stopped(_)
-        | Record::Lifted { .. } => None,
+        | Record::Lifted { .. }
+        | Record::Attested { .. }
+        | Record::Abandoned { .. } => None,
     }
 }
 
