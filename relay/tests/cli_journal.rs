@@ -64,6 +64,7 @@ fn records() -> Vec<Record> {
             text: MESSAGE.into(),
             anchor: Anchor::Empty,
             epoch: Epoch(1),
+            offer: None,
             voids: Vec::new(),
         })),
     ]
