@@ -109,6 +109,14 @@ pub trait Journal {
         record: &Record,
     ) -> Result<Entry, JournalError>;
 
+    /// Says that the caller still owns the journal and goes on. A store that many
+    /// machines share lets a claim lapse that is not renewed; one on this disk
+    /// has nothing to do but to look.
+    ///
+    /// # Errors
+    /// [`JournalError::Fenced`] when somebody else claimed it since.
+    fn renew(&mut self, owner: Owner) -> Result<(), JournalError>;
+
     /// Everything stored, in order.
     ///
     /// # Errors
@@ -160,6 +168,15 @@ impl Journal for MemoryJournal {
         };
         self.entries.push(entry.clone());
         Ok(entry)
+    }
+
+    fn renew(&mut self, owner: Owner) -> Result<(), JournalError> {
+        let now = Owner(self.owner);
+        if owner == now {
+            Ok(())
+        } else {
+            Err(JournalError::Fenced(Fenced::Owner { now }))
+        }
     }
 
     fn entries(&self) -> Result<Vec<Entry>, JournalError> {

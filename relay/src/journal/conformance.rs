@@ -50,6 +50,8 @@ fn a_second_owner_fences_the_first_off() {
         let refused = append(journal, first, 1);
         let fenced = Fenced::Owner { now: second };
         assert_eq!(refused, Err(JournalError::Fenced(fenced)));
+        assert_eq!(journal.renew(first), Err(JournalError::Fenced(fenced)));
+        assert_eq!(journal.renew(second), Ok(()));
         assert!(append(journal, second, 1).is_ok());
         assert_eq!(journal.entries().unwrap().len(), 2);
     });
@@ -74,10 +76,10 @@ fn who_gave_the_journal_back_writes_no_more() {
     with_each(|journal| {
         let owner = journal.claim().unwrap();
         journal.release(owner).unwrap();
-        assert!(matches!(
-            append(journal, owner, 0),
-            Err(JournalError::Fenced(Fenced::Owner { .. }))
-        ));
+        for refused in [append(journal, owner, 0).map(|_| ()), journal.renew(owner)] {
+            let fenced = matches!(refused, Err(JournalError::Fenced(Fenced::Owner { .. })));
+            assert!(fenced, "{refused:?}");
+        }
         let next = journal.claim().unwrap();
         journal.release(owner).unwrap();
         assert!(append(journal, next, 0).is_ok());
@@ -89,6 +91,8 @@ enum Turn {
     Claim,
     /// By the nth newest owner.
     Release(u64),
+    /// By the nth newest owner.
+    Renew(u64),
     /// By the nth newest owner, that far from the end, the record of that number.
     Append(u64, i8, usize),
 }
@@ -97,13 +101,14 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let turn = prop_oneof![
         2 => Just(Turn::Claim),
         1 => (0..3_u64).prop_map(Turn::Release),
+        1 => (0..3_u64).prop_map(Turn::Renew),
         6 => (prop_oneof![4 => Just(0), 1 => 1..4_u64], prop_oneof![5 => Just(0), 1 => -2..3_i8], any::<usize>())
             .prop_map(|(owner, off, which)| Turn::Append(owner, off, which)),
     ];
     prop::collection::vec(turn, 1..24)
 }
 
-type Said = (Option<Owner>, Option<Result<Entry, JournalError>>);
+type Said = (Option<Owner>, Option<Result<Option<Entry>, JournalError>>);
 
 fn play(journal: &mut dyn Journal, turn: &Turn, newest: u64) -> Said {
     let records = sample::records();
@@ -115,6 +120,10 @@ fn play(journal: &mut dyn Journal, turn: &Turn, newest: u64) -> Said {
                 .unwrap();
             (None, None)
         }
+        Turn::Renew(back) => {
+            let said = journal.renew(Owner(newest.saturating_sub(*back)));
+            (None, Some(said.map(|()| None)))
+        }
         Turn::Append(back, off, which) => {
             let end = journal.entries().unwrap().len() as u64;
             let said = journal.append(
@@ -124,7 +133,7 @@ fn play(journal: &mut dyn Journal, turn: &Turn, newest: u64) -> Said {
                 end,
                 &records[which % records.len()],
             );
-            (None, Some(said))
+            (None, Some(said.map(Some)))
         }
     }
 }

@@ -12,6 +12,7 @@ mod chain;
 mod error;
 mod files;
 pub mod locks;
+mod parse;
 mod read;
 mod schema;
 mod store;

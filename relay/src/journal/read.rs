@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::{
     chain::{Head, Link, genesis, link},
     error::OpenError,
+    parse::{Row, parsed},
     schema,
 };
 
@@ -70,17 +71,17 @@ pub(super) fn check_version(conn: &Connection, path: &Path) -> Result<(), OpenEr
 }
 
 pub(super) fn owner_now(conn: &Connection) -> rusqlite::Result<Owner> {
-    let owner: i64 = conn.query_row("SELECT owner FROM claim", [], |row| row.get(0))?;
+    let mut claim = conn.prepare_cached("SELECT owner FROM claim")?;
+    let owner: i64 = claim.query_row([], |row| row.get(0))?;
     Ok(Owner(owner.unsigned_abs()))
 }
 
 pub(super) fn last_link(conn: &Connection) -> rusqlite::Result<(Seq, Link)> {
     let last = conn
-        .query_row(
-            "SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1",
-            [],
-            |row| Ok((Seq(row.get::<_, i64>(0)?.unsigned_abs()), row.get(1)?)),
-        )
+        .prepare_cached("SELECT seq, chain FROM record ORDER BY seq DESC LIMIT 1")?
+        .query_row([], |row| {
+            Ok((Seq(row.get::<_, i64>(0)?.unsigned_abs()), row.get(1)?))
+        })
         .optional()?;
     Ok(last.unwrap_or((Seq::default(), genesis())))
 }
@@ -100,24 +101,43 @@ pub(super) fn read_all(
     path: &Path,
 ) -> Result<(Vec<Entry>, Vec<Link>), OpenError> {
     let refused = |error| store_error(path, &error);
-    let (mut entries, mut links) = (Vec::new(), Vec::new());
+    let mut links = Vec::new();
     let mut before = genesis();
     let mut rows = conn
         .prepare("SELECT seq, at, run_ms, kind, body, chain FROM record ORDER BY seq")
         .map_err(refused)?;
     let mut rows = rows.query([]).map_err(refused)?;
-    while let Some(row) = rows.next().map_err(refused)? {
-        let wanted = Seq(entries.len() as u64).next();
-        let (entry, link) = read_row(row, &before, wanted)
-            .map_err(|Wrong(why)| corrupt(path, Some(wanted), &why))?;
-        before = link;
-        entries.push(entry);
-        links.push(link);
+    let mut ended = None;
+    let next = || {
+        let row = match rows.next() {
+            Ok(row) => row?,
+            Err(error) => {
+                ended = Some(refused(error));
+                return None;
+            }
+        };
+        let wanted = Seq(links.len() as u64).next();
+        match read_row(row, &before, wanted) {
+            Ok((row, link)) => {
+                before = link;
+                links.push(link);
+                Some(row)
+            }
+            Err(Wrong(why)) => {
+                ended = Some(corrupt(path, Some(wanted), &why));
+                None
+            }
+        }
+    };
+    // A text that is no record stands before whatever ended the reading.
+    let entries = parsed(next).map_err(|bad| corrupt(path, Some(bad.seq), &bad.why))?;
+    match ended {
+        Some(error) => Err(error),
+        None => Ok((entries, links)),
     }
-    Ok((entries, links))
 }
 
-fn read_row(row: &rusqlite::Row<'_>, before: &Link, wanted: Seq) -> Result<(Entry, Link), Wrong> {
+fn read_row(row: &rusqlite::Row<'_>, before: &Link, wanted: Seq) -> Result<(Row, Link), Wrong> {
     let number = |at| -> Result<u64, Wrong> {
         let number: i64 = row.get(at)?;
         u64::try_from(number).map_err(|_| Wrong("a number below zero stands in it".to_owned()))
@@ -127,27 +147,23 @@ fn read_row(row: &rusqlite::Row<'_>, before: &Link, wanted: Seq) -> Result<(Entr
         return Err(Wrong(format!("record {seq} stands in its place")));
     }
     let (at, run_ms) = (WallMs(number(1)?), number(2)?);
-    let (kind, body): (String, String) = (row.get(3)?, row.get(4)?);
+    let body: String = row.get(4)?;
     let stored: Link = row.get(5)?;
     let link = link(before, seq, at, run_ms, &body);
     if link != stored {
         return Err(Wrong("its digest does not fit".to_owned()));
     }
+    let kind: String = row.get(3)?;
     if kind != kind_of(&body) {
         return Err(Wrong("it is of another kind than it says".to_owned()));
     }
-    // The parser's own words may quote the text; its place does not.
-    let record = serde_json::from_str(&body)
-        .map_err(|error| Wrong(format!("no record from column {} on", error.column())))?;
-    Ok((
-        Entry {
-            seq,
-            at,
-            run_ms,
-            record,
-        },
-        link,
-    ))
+    let row = Row {
+        seq,
+        at,
+        run_ms,
+        body,
+    };
+    Ok((row, link))
 }
 
 /// The head that fits the records; an error where the head knows of more.

@@ -173,17 +173,17 @@ impl SqliteJournal {
             return Err(Refused::Fenced(Fenced::Seq { now: last }));
         }
         let link = link(&before, entry.seq, entry.at, entry.run_ms, &body);
-        tx.execute(
+        tx.prepare_cached(
             "INSERT INTO record (seq, at, run_ms, kind, body, chain) VALUES (?, ?, ?, ?, ?, ?)",
-            rusqlite::params![
-                stored_as(entry.seq.0)?,
-                stored_as(entry.at.0)?,
-                stored_as(entry.run_ms)?,
-                kind_of(&body),
-                body,
-                link.as_slice()
-            ],
-        )?;
+        )?
+        .execute(rusqlite::params![
+            stored_as(entry.seq.0)?,
+            stored_as(entry.at.0)?,
+            stored_as(entry.run_ms)?,
+            kind_of(&body),
+            body,
+            link.as_slice()
+        ])?;
         tx.commit()
             .map_err(|error| Refused::Untold(error.to_string()))?;
         crash::pass(At::Journal, When::After, kind_of(&body));
@@ -236,6 +236,16 @@ impl Journal for SqliteJournal {
                 self.broken = Some(why.clone());
                 Err(JournalError::NotStored { why })
             }
+        }
+    }
+
+    fn renew(&mut self, owner: Owner) -> Result<(), JournalError> {
+        self.check_unbroken()?;
+        let now = owner_now(&self.conn).map_err(|error| not_stored(&error))?;
+        if owner == now {
+            Ok(())
+        } else {
+            Err(JournalError::Fenced(Fenced::Owner { now }))
         }
     }
 
