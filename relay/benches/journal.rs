@@ -344,6 +344,7 @@ fn sent(id: u32, kind: SendKind, round: Option<Round>, anchor: Anchor) -> Vec<Re
             anchor,
             epoch: Epoch(1),
             voids: Vec::new(),
+            offer: None,
         })),
         Record::Dispatching { send, attempt: 1 },
         Record::Outcome {
