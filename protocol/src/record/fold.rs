@@ -116,7 +116,9 @@ impl State {
                 self.judge(*send, judgement)?;
                 if let Some(reply) = reply {
                     self.anchor = Some(Anchor::After(reply.turn.clone()));
-                    self.last_send()?.own = Some(reply.own.clone());
+                    let row = self.last_send()?;
+                    row.own = Some(reply.own.clone());
+                    row.reply = Some(reply.turn.clone());
                 }
             }
             Record::Started {
@@ -251,6 +253,7 @@ impl State {
             attempts: 0,
             outcome: None,
             own: None,
+            reply: None,
             judged: None,
             settled: false,
             void: false,

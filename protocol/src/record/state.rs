@@ -108,6 +108,8 @@ pub struct SendRow {
     pub outcome: Option<(SendState, SendEvidence)>,
     /// Our own turn in the thread, once seen under a settled id.
     pub own: Option<TurnId>,
+    /// The turn of its reply, once that was judged.
+    pub reply: Option<TurnId>,
     /// The judgement of its reply, once there is one.
     pub judged: Option<Judgement>,
     /// The plan that answers it has settled.

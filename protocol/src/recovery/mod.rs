@@ -4,6 +4,7 @@
 //! attempts of one send, a REPAIR or the ordinary path.
 
 pub mod action;
+pub mod chain;
 pub mod facts;
 pub mod manual;
 pub mod pattern;

@@ -5,8 +5,9 @@ use crate::{
     fault::Code,
     message,
     page::{Anchor, Ask, Look, Reading, Role, Turn},
-    record::{Judgement, Record, SendRow},
-    send::{Located, SendEvidence, SendState, locate},
+    record::Record,
+    recovery::chain::{self, Conflict, Standing},
+    send::{SendEvidence, SendState},
     time::SpanMs,
 };
 
@@ -17,7 +18,7 @@ enum Held {
     /// It agrees, and shows that the send in flight was sent.
     Sent(SendEvidence),
     /// It cannot be squared with the journal.
-    Conflict(&'static str),
+    Conflict(Conflict),
     /// Another session speaks in this conversation.
     Taken(String),
 }
@@ -68,7 +69,7 @@ impl Session {
                 anchor,
             }),
             Held::Sent(evidence) => self.outcome(SendState::Sent, evidence),
-            Held::Conflict(why) => self.conflict(reading, why),
+            Held::Conflict(why) => self.conflict(reading, &why.to_string()),
             Held::Taken(sid) => self.fail(
                 Code::Usage,
                 format!("another session ({sid}) speaks in this conversation; use a fresh chat"),
@@ -129,91 +130,21 @@ impl Session {
         self.read_more("the conversation did not appear in time")
     }
 
+    //= spec RP3
     fn hold(&self, reading: &Reading) -> Held {
-        if self.is_attested_wrongly(reading) {
-            return Held::Conflict("a message that was attested as not sent stands there");
+        if self.state.sends.is_empty()
+            && let Some(sid) = self.foreign_sid(&reading.turns)
+        {
+            return Held::Taken(sid);
         }
-        let last = last_settled(&reading.turns);
-        let Some(row) = self.state.in_flight() else {
-            return self.hold_quiet(reading, last);
-        };
-        let text = row.intent.text.as_str();
-        match locate(&reading.turns, true, &row.intent.anchor, text) {
-            Located::Ours { turn, .. } if row.state() != SendState::Sent => {
-                Held::Sent(SendEvidence::OwnTurn { turn })
-            }
-            Located::Ours { .. } => Held::Agrees(last),
-            // What only a person says is awaited: a turn may come late.
-            Located::AnchorLast if is_seen(row) => {
-                Held::Conflict("a message that was sent is missing from the conversation")
-            }
-            Located::AnchorLast => Held::Agrees(row.intent.anchor.clone()),
-            Located::AnchorUnseen => {
-                Held::Conflict("the turn before our message is missing from the conversation")
-            }
-            Located::Foreign { .. } => {
-                Held::Conflict("something else stands where our message belongs")
-            }
+        match chain::hold(&reading.turns, &self.state) {
+            Err(conflict) => Held::Conflict(conflict),
+            Ok(Standing {
+                found: Some((_, turn)),
+                ..
+            }) => Held::Sent(SendEvidence::OwnTurn { turn }),
+            Ok(Standing { anchor, .. }) => Held::Agrees(anchor),
         }
-    }
-
-    /// What a person said was not sent stands in the thread after all. An equal
-    /// message of ours that was sent later is known by its turn.
-    //= spec M4
-    fn is_attested_wrongly(&self, reading: &Reading) -> bool {
-        let sends = &self.state.sends;
-        let not_sent = SendEvidence::Attested {
-            state: SendState::NotSent,
-        };
-        sends
-            .iter()
-            .filter(|row| matches!(&row.outcome, Some((_, by)) if *by == not_sent))
-            .any(|row| {
-                let (anchor, text) = (&row.intent.anchor, row.intent.text.as_str());
-                let Located::Ours { turn, .. } = locate(&reading.turns, true, anchor, text) else {
-                    return false;
-                };
-                let equal = |other: &SendRow| {
-                    other.intent.send != row.intent.send
-                        && (other.own.is_some() && other.own == turn
-                            || !other.void && other.intent.text == row.intent.text)
-                };
-                !sends.iter().any(equal)
-            })
-    }
-
-    /// Nothing is in flight: the thread ends where the journal says, or with the
-    /// reply that failed.
-    //= spec S8
-    fn hold_quiet(&self, reading: &Reading, last: Anchor) -> Held {
-        let Some(known) = &self.state.anchor else {
-            return match self.foreign_sid(&reading.turns) {
-                Some(sid) => Held::Taken(sid),
-                None => Held::Agrees(last),
-            };
-        };
-        if *known == last || self.is_failed_reply(reading, known) {
-            return Held::Agrees(last);
-        }
-        Held::Conflict("the conversation does not end where the journal says")
-    }
-
-    /// After our own turn stands one assistant turn, and it was judged as failed.
-    fn is_failed_reply(&self, reading: &Reading, known: &Anchor) -> bool {
-        let failed = self
-            .state
-            .sends
-            .last()
-            .is_some_and(|row| matches!(row.judged, Some(Judgement::Failed { .. })));
-        let Anchor::After(own) = known else {
-            return false;
-        };
-        let at = reading
-            .turns
-            .iter()
-            .rposition(|turn| turn.key.settled() == Some(own));
-        let after = at.map(|at| &reading.turns[at + 1..]);
-        failed && after.is_some_and(|after| matches!(after, [only] if only.role == Role::Assistant))
     }
 
     /// One session per conversation.
@@ -232,27 +163,6 @@ impl Session {
 
 /// Between two readings of a thread that does not read whole.
 const READ_GAP_MS: SpanMs = 500;
-
-/// Whether the page itself showed that it was sent.
-fn is_seen(row: &SendRow) -> bool {
-    matches!(
-        &row.outcome,
-        Some((
-            SendState::Sent,
-            SendEvidence::OwnTurn { .. } | SendEvidence::OwnRequest
-        ))
-    )
-}
-
-/// The last turn under a settled id.
-//= spec S8
-fn last_settled(turns: &[Turn]) -> Anchor {
-    turns
-        .iter()
-        .rev()
-        .find_map(|turn| turn.key.settled())
-        .map_or(Anchor::Empty, |id| Anchor::After(id.clone()))
-}
 
 /// Whether two readings show the same turns.
 fn alike(one: &Reading, other: &Reading) -> bool {
