@@ -408,3 +408,59 @@ fn an_endpoint_that_is_no_browser_is_said_by_the_doctor_in_time() {
         "{browser}"
     );
 }
+
+/// The records of a killed session of that id, in the folder of the call.
+fn killed_here(brb: &Brb, sid: &str) {
+    let folder = brb.state().parent().unwrap().canonicalize().unwrap();
+    let mut records = killed(&folder.display().to_string());
+    if let Some(Record::Opened(opened)) = records.first_mut() {
+        opened.offer.terms.sid = Sid::parse(sid).unwrap();
+    }
+    with_session(brb, &Sid::parse(sid).unwrap(), &records);
+}
+
+//= spec RP7 type=test
+#[test]
+fn several_sessions_that_can_be_gone_on_with_are_listed_and_none_is_chosen() {
+    let brb = Brb::new();
+    let both = ["00112233445566aa", "00112233445566bb"];
+    for sid in both {
+        killed_here(&brb, sid);
+    }
+    let ended = brb
+        .args(&["run", "--continue", "--approve", "workspace"])
+        .end();
+    ended.is_failure(2, "E_USAGE", "two");
+    assert!(both.iter().all(|sid| ended.stderr.contains(sid)));
+}
+
+//= spec L1 type=test
+#[test]
+fn a_session_that_another_process_holds_is_not_gone_on_with_and_the_holder_is_named() {
+    let brb = Brb::new();
+    killed_here(&brb, SID);
+    let folder = brb.state().join(SID);
+    let _held = Lock::session(&folder, &Holder::this(sid(), WallMs(1_760_000_000_000))).unwrap();
+    let ended = brb
+        .args(&["run", "--continue", "--approve", "workspace"])
+        .end();
+    ended.is_failure(8, "E_LOCKED", "held");
+    let me = format!("process {}", std::process::id());
+    assert!(ended.stderr.contains(&me), "{}", ended.stderr);
+}
+
+//= spec J1 type=test
+#[test]
+fn a_session_that_was_never_opened_and_one_that_is_not_there_are_said() {
+    let brb = Brb::new();
+    with_session(&brb, &sid(), &[]);
+    let ended = brb.args(&["run", "--continue", SID]).end();
+    ended.is_failure(2, "E_USAGE", "never opened");
+    assert!(
+        ended.stderr.contains("nothing was sent"),
+        "{}",
+        ended.stderr
+    );
+    let ended = Brb::new().args(&["run", "--continue", "ffff0000"]).end();
+    ended.is_failure(2, "E_USAGE", "not there");
+}

@@ -135,11 +135,15 @@ fn of_this_folder(place: &Place, cwd: Option<&Path>) -> Result<Sid, Failure> {
         .iter()
         .filter(here)
         .filter_map(|listed| Some((&listed.sid, listed.summary.as_ref().ok()?)))
-        .filter(|(_, summary)| summary.standing != Standing::Done)
         .collect();
+    let newest = here.first().filter(|(sid, _)| ends_untold(place, sid));
     let (open, waiting): (Vec<_>, Vec<_>) = here
-        .into_iter()
+        .iter()
+        .filter(|(_, summary)| summary.standing != Standing::Done)
         .partition(|(_, summary)| is_open(&summary.standing));
+    if let ([], None, Some((sid, _))) = (open.as_slice(), waiting.first(), newest) {
+        return Ok((*sid).clone());
+    }
     match (open.as_slice(), waiting.first()) {
         ([(sid, _)], _) => Ok((*sid).clone()),
         // They are listed the newest first.
@@ -158,6 +162,12 @@ fn of_this_folder(place: &Place, cwd: Option<&Path>) -> Result<Sid, Failure> {
             "Name one: `brb run --continue SID`.",
         )),
     }
+}
+
+/// Whether the remote said `done` and the run was killed before it told its end.
+fn ends_untold(place: &Place, sid: &Sid) -> bool {
+    let read = index::read(&place.session(sid));
+    read.is_ok_and(|(_, state)| state.is_closed() && state.stop.is_none())
 }
 
 fn is_open(standing: &Standing) -> bool {
