@@ -328,6 +328,24 @@ fn a_torn_head_is_written_anew_and_an_old_one_is_brought_up() {
 }
 
 #[test]
+fn a_flipped_byte_of_the_head_is_found_and_no_record_is_lost_for_it() {
+    let kept = closed();
+    let head = fs::read(kept.file(HEAD)).unwrap();
+    for at in 0..head.len() {
+        for bit in [0x01, 0x40, 0x80] {
+            let mut bytes = head.clone();
+            bytes[at] ^= bit;
+            fs::write(kept.file(HEAD), bytes).unwrap();
+            let found = SqliteJournal::open(&kept.folder, Access::Write).unwrap();
+            assert!(found.mended.is_some(), "byte {at}, bit {bit}");
+            assert_eq!(found.entries, kept.entries, "byte {at}, bit {bit}");
+            drop(found);
+            assert_eq!(fs::read(kept.file(HEAD)).unwrap(), head);
+        }
+    }
+}
+
+#[test]
 fn a_head_of_another_session_does_not_fit() {
     let kept = closed();
     let strange = super::chain::Head::new(Seq(7), [7; 32]);

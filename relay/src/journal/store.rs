@@ -50,7 +50,7 @@ pub struct Found {
     pub journal: SqliteJournal,
     /// Every record, each as it was written.
     pub entries: Vec<Entry>,
-    /// What was mended without a loss, for people.
+    /// What was mended without a loss, or is odd and does no harm, for people.
     pub mended: Option<&'static str>,
 }
 
@@ -127,6 +127,7 @@ impl SqliteJournal {
                     .map_err(files::failed(&journal.path, "writing the head of"))?;
             }
             journal.head = Some(file);
+            mended = mended.or_else(|| clock_went_back(&entries));
         }
         Ok(Found {
             journal,
@@ -269,6 +270,15 @@ impl Journal for SqliteJournal {
         }
         Ok(())
     }
+}
+
+/// Wall time is for people alone; that it went back is said all the same, since
+/// what they read is then in another order than it happened.
+fn clock_went_back(entries: &[Entry]) -> Option<&'static str> {
+    let last = entries.last()?;
+    (crate::clock::wall() < last.at).then_some(
+        "the wall clock stands before the journal's last record; nothing is decided by it",
+    )
 }
 
 /// Why an append did not happen.

@@ -165,3 +165,27 @@ fn a_number_that_the_store_cannot_hold_is_refused() {
             .is_ok()
     );
 }
+
+#[test]
+fn a_clock_that_went_back_is_said_and_the_journal_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("s");
+    let mut journal = SqliteJournal::create(&folder).unwrap();
+    let owner = journal.claim().unwrap();
+    let record = sample::opened();
+    // The year 2255.
+    let later = WallMs(9_000_000_000_000);
+    journal.append(owner, Seq(0), later, 0, &record).unwrap();
+    drop(journal);
+    let mut found = SqliteJournal::open(&folder, Access::Write).unwrap();
+    let said = found.mended.unwrap();
+    assert!(said.contains("clock stands before"), "{said}");
+    let owner = found.journal.claim().unwrap();
+    let next = found
+        .journal
+        .append(owner, Seq(1), WallMs(0), 0, &sample::settled_with("x"));
+    assert!(next.is_ok());
+    drop(found);
+    let again = SqliteJournal::open(&folder, Access::Write).unwrap();
+    assert_eq!((again.entries.len(), again.mended), (2, None));
+}
