@@ -36,7 +36,7 @@ fn inline() -> impl Strategy<Value = Inline> {
     let leaf = prop_oneof![
         5 => text().prop_map(|v| Inline::Text { v }),
         2 => code_text().prop_map(|v| Inline::Code { v }),
-        1 => tex().prop_map(|source| Inline::Math { source }),
+        1 => (tex(), any::<bool>()).prop_map(|(source, display)| Inline::Math { source, display }),
         1 => Just(Inline::Break),
         1 => ("[a-z/.:%&()]{1,12}", "[a-z \\[\\]]{0,8}")
             .prop_map(|(src, alt)| Inline::Image { src, alt }),

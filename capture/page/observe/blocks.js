@@ -45,8 +45,10 @@ function blocksOf(roots) {
       return;
     }
     if (skip(el)) return;
-    if (el.matches(CONTENT.math)) {
-      out.push(piece({ t: "math", source: mathSource(el) }));
+    if (el.matches(CONTENT.math) || el.matches(CONTENT.display_math)) {
+      const math = { t: "math", source: mathSource(el) };
+      if (el.matches(CONTENT.display_math)) math.display = true;
+      out.push(piece(math));
       return;
     }
     if (depth > BOUNDS.depth_max) {
@@ -80,13 +82,22 @@ function blocksOf(roots) {
     }
   }
 
-  const blank = (c) => c.every((one) => one.t === "text" && !one.v.trim());
+  const isBlank = (one) => one.t === "text" && !one.v.trim();
+
+  // A run of inline content is a paragraph; a formula that stands alone in it on
+  // a line of its own is a block.
+  function paragraphOf(run, out) {
+    const told = run.filter((one) => !isBlank(one));
+    if (told.length === 0) return;
+    const alone = told.length === 1 && told[0].t === "math" && told[0].display;
+    out.push(piece(alone ? { t: "math", source: told[0].source } : { t: "paragraph", c: run }));
+  }
 
   // Children of a container: runs of inline content become paragraphs.
   function flow(parent, depth, out) {
     let run = [];
     const close = () => {
-      if (run.length && !blank(run)) out.push(piece({ t: "paragraph", c: run }));
+      paragraphOf(run, out);
       run = [];
     };
     for (const child of parent.childNodes) {
@@ -101,7 +112,8 @@ function blocksOf(roots) {
   function isBlock(el) {
     if (el.tagName === "INPUT") return false;
     if (skip(el)) return true;
-    if (BLOCK_TAGS.has(el.tagName) || el.matches(CONTENT.display_math)) return true;
+    if (BLOCK_TAGS.has(el.tagName)) return true;
+    if (el.matches(CONTENT.display_math)) return el.tagName !== "SPAN";
     if (el.matches(CONTENT.math)) return false;
     if (el.tagName === "SPAN") return el.querySelector(BLOCK_LIST) !== null;
     return THROUGH.has(el.tagName);
@@ -125,7 +137,12 @@ function blocksOf(roots) {
       return;
     }
     switch (el.tagName) {
-      case "P": paragraph(el, depth, out); return;
+      case "P": {
+        const run = [];
+        for (const child of el.childNodes) inline(child, depth + 1, run);
+        paragraphOf(run, out);
+        return;
+      }
       case "UL": case "OL": out.push(list(el, depth)); return;
       case "BLOCKQUOTE": {
         const c = [];
@@ -140,22 +157,6 @@ function blocksOf(roots) {
         if (THROUGH.has(el.tagName)) flow(el, depth + 1, out);
         else out.push(piece({ t: "unknown", tag: tagOf(el), text: el.textContent }));
     }
-  }
-
-  // A paragraph may hold display mathematics, which stands on its own.
-  function paragraph(el, depth, out) {
-    let run = [];
-    const close = () => {
-      if (run.length && !blank(run)) out.push(piece({ t: "paragraph", c: run }));
-      run = [];
-    };
-    for (const child of el.childNodes) {
-      if (child.nodeType === 1 && child.matches(CONTENT.display_math)) {
-        close();
-        out.push(piece({ t: "math", source: mathSource(child) }));
-      } else inline(child, depth + 1, run);
-    }
-    close();
   }
 
   function list(el, depth) {
@@ -265,5 +266,5 @@ function languageOf(pre, plain, editor) {
     acceptNode: (node) =>
       node.data.trim() && !node.parentElement.closest("button") ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP,
   }).nextNode();
-  return first ? first.data.trim().toLowerCase() : null;
+  return first && !says("no_language", first.data) ? first.data.trim().toLowerCase() : null;
 }

@@ -312,6 +312,7 @@ globalThis.brb = {
       return turn ? copyControl(turn) : null;
     },
     blockers: fresh(blockers),
+    blocksOf: fresh((el) => blocksOf([el])),
     attachments: fresh(() => composerState().attachments),
   },
 };

@@ -18,7 +18,10 @@ pub fn form_of_blocks(blocks: &[Block]) -> Form {
         }
         builder.finish()
     };
-    Form::new(build(Math::Bracketed), build(Math::Raw))
+    let pieces = build(Math::Bracketed);
+    let raw = build(Math::Raw);
+    let others = if raw == pieces { vec![] } else { vec![raw] };
+    Form::new(pieces, others)
 }
 
 /// How a formula's source is read: as the Markdown source between `\(` and
@@ -81,7 +84,7 @@ fn block_into(block: &Block, math: Math, builder: &mut Builder) {
             builder.open(Kind::Paragraph);
             match math {
                 Math::Bracketed => inline_into(&format!("\\[ {} \\]", one_line(source)), builder),
-                Math::Raw => builder.text(&format!("[ {source} ]")),
+                Math::Raw => builder.text(&format!("[ {} ]", one_line(source))),
             }
             builder.close();
         }
@@ -112,9 +115,16 @@ fn inlines_into(inlines: &[Inline], math: Math, builder: &mut Builder) {
                 alt: alt.clone(),
                 src: decoded(src),
             }),
-            Inline::Math { source } => match math {
+            Inline::Math {
+                source,
+                display: true,
+            } => match math {
+                Math::Bracketed => inline_into(&format!("\\[ {} \\]", one_line(source)), builder),
+                Math::Raw => builder.text(&format!("[ {} ]", one_line(source))),
+            },
+            Inline::Math { source, .. } => match math {
                 Math::Bracketed => inline_into(&format!("\\({}\\)", one_line(source)), builder),
-                Math::Raw => builder.text(&format!("({source})")),
+                Math::Raw => builder.text(&format!("({})", one_line(source))),
             },
             Inline::Break => builder.inline(Piece::Break),
             Inline::Unknown { text, .. } => builder.text(text),

@@ -63,12 +63,51 @@ impl Builder {
         self.out.push(piece);
     }
 
-    /// The finished pieces.
+    /// The finished pieces. A line break that is written as an element is one,
+    /// whether the page broke the line there or shows the element's letters
+    /// **(ours)**: in a table's cell Markdown knows no other.
     pub(super) fn finish(mut self) -> Vec<Piece> {
         while !self.open.is_empty() {
             self.close_last();
         }
-        self.out
+        let written = |piece: &Piece| matches!(piece, Piece::Text(text) if text.contains("<br"));
+        if !self.out.iter().any(written) {
+            return self.out;
+        }
+        let mut anew = Self::default();
+        for piece in self.out {
+            match piece {
+                Piece::Open(kind) => anew.open(kind),
+                Piece::Close => anew.close(),
+                Piece::Text(text) => anew.text_with_breaks(&text),
+                Piece::CodeBlock { .. } | Piece::Rule => anew.block(piece),
+                Piece::Code(_) | Piece::Image { .. } | Piece::Break => anew.inline(piece),
+            }
+        }
+        while !anew.open.is_empty() {
+            anew.close_last();
+        }
+        anew.out
+    }
+
+    fn text_with_breaks(&mut self, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find("<br") {
+            let after = &rest[at + 3..];
+            let tag = after.trim_start_matches([' ', '/']);
+            match tag.strip_prefix('>') {
+                Some(next) if after.len() - tag.len() <= 2 => {
+                    self.text(&rest[..at]);
+                    self.inline(Piece::Break);
+                    rest = next;
+                }
+                Some(_) | None => {
+                    self.text(&rest[..at + 3]);
+                    rest = after;
+                }
+            }
+        }
+        self.text(rest);
     }
 
     fn push_open(&mut self, kind: Kind, implied: bool) {

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod build;
+mod formula;
 mod source;
 
 use std::fmt;
@@ -19,7 +20,9 @@ pub use source::form_of_markdown;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Form {
     pieces: Vec<Piece>,
-    dollars: Vec<Piece>,
+    /// Other readings, where there are any: in which mathematics is none of the
+    /// Markdown, between back-slashed brackets or dollar signs as well.
+    others: Vec<Vec<Piece>>,
     chars: u32,
 }
 
@@ -140,9 +143,11 @@ pub enum Relation {
 impl Form {
     /// How `self` stands to `other`.
     pub fn relation(&self, other: &Self) -> Relation {
-        // Dollar signs may be mathematics or money: equal under one reading of
-        // both is equal.
-        if self.pieces == other.pieces || self.dollars == other.dollars {
+        // Dollar signs may be mathematics or money, and what stands between
+        // brackets may: equal under one reading of both is equal.
+        let mine = self.readings();
+        let mut theirs = other.readings();
+        if self.pieces == other.pieces || theirs.any(|one| mine.clone().any(|two| one == two)) {
             return Relation::Equal;
         }
         if is_partial_of(&self.pieces, &other.pieces) {
@@ -163,15 +168,21 @@ impl Form {
         }
     }
 
+    /// Its readings with mathematics; its only one where it has none.
+    fn readings(&self) -> impl Iterator<Item = &Vec<Piece>> + Clone {
+        let only = self.others.is_empty().then_some(&self.pieces);
+        self.others.iter().chain(only)
+    }
+
     /// Whether nothing would be seen of it.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    fn new(pieces: Vec<Piece>, dollars: Vec<Piece>) -> Self {
+    fn new(pieces: Vec<Piece>, others: Vec<Vec<Piece>>) -> Self {
         let mut form = Self {
             pieces,
-            dollars,
+            others,
             chars: 0,
         };
         let chars = form.projection().trim().chars().count();
@@ -195,7 +206,7 @@ impl Form {
             });
             texts.sum::<usize>() + std::mem::size_of_val(pieces)
         };
-        held(&self.pieces) + held(&self.dollars)
+        held(&self.pieces) + self.others.iter().map(|one| held(one)).sum::<usize>()
     }
 
     /// The bare text, a line end for each block.

@@ -6,25 +6,43 @@ use super::{
     Form, Kind, Piece,
     build::{Builder, link},
     decoded,
+    formula::{self, Taken},
 };
 
 /// The form of a reply's raw Markdown.
 pub fn form_of_markdown(source: &str) -> Form {
     let source = source.replace("\r\n", "\n");
-    let plain = pieces(&source, false);
-    // Without a dollar sign both readings are the same.
-    let dollars = if source.contains('$') {
-        pieces(&source, true)
-    } else {
-        plain.clone()
-    };
-    Form::new(plain, dollars)
+    let plain = pieces(&source, false, None);
+    let mut others = Vec::new();
+    let taken = formula::take(&source);
+    if let Some(taken) = &taken {
+        others.push(pieces(&taken.source, false, Some(taken)));
+    }
+    if source.contains('$') {
+        let source = taken
+            .as_ref()
+            .map_or(source.as_str(), |taken| &taken.source);
+        others.push(pieces(source, true, taken.as_ref()));
+        // What looks like money may be just that.
+        if taken.is_none() {
+            others.push(plain.clone());
+        }
+    }
+    Form::new(plain, others)
 }
 
-fn pieces(source: &str, dollars: bool) -> Vec<Piece> {
+fn pieces(source: &str, dollars: bool, taken: Option<&Taken>) -> Vec<Piece> {
     let mut builder = Builder::default();
     walk(source, dollars, &mut builder);
-    builder.finish()
+    let mut pieces = builder.finish();
+    for piece in &mut pieces {
+        if let (Piece::Text(text), Some(taken)) = (piece, taken)
+            && let Some(whole) = taken.put_back(text)
+        {
+            *text = whole;
+        }
+    }
+    pieces
 }
 
 /// Appends what `source` says as running text, without a paragraph of its own.

@@ -142,6 +142,7 @@ fn mathematics_is_equal_by_its_source_in_either_notation() {
                 text("so "),
                 Inline::Math {
                     source: "a_{1}^2".into(),
+                    display: false,
                 },
             ],
         },
@@ -155,6 +156,51 @@ fn mathematics_is_equal_by_its_source_in_either_notation() {
     ] {
         let form = form_of_markdown(source);
         assert_eq!(shown.relation(&form), Relation::Equal, "{source}");
+    }
+}
+
+#[test]
+fn a_formula_on_a_line_of_its_own_within_a_paragraph_is_of_that_paragraph() {
+    let shown = form_of_blocks(&[Block::Paragraph {
+        c: vec![
+            text("so "),
+            Inline::Math {
+                source: "x^2".into(),
+                display: true,
+            },
+            text(" holds"),
+        ],
+    }]);
+    for source in [
+        "so \\[ x^2 \\] holds",
+        "so\n\\[\nx^2\n\\]\nholds",
+        "so $$x^2$$ holds",
+    ] {
+        let form = form_of_markdown(source);
+        assert_eq!(shown.relation(&form), Relation::Equal, "{source}");
+    }
+}
+
+#[test]
+fn a_break_in_a_cell_is_one_whether_the_page_breaks_or_shows_it() {
+    let source = "| a |\n|---|\n| x<br>y <br/> z |";
+    let cell = |c| {
+        let head = vec![vec![text("a")]];
+        form_of_blocks(&[Block::Table {
+            align: vec![],
+            rows: vec![head, vec![c]],
+        }])
+    };
+    let broken = vec![
+        text("x"),
+        Inline::Break,
+        text("y "),
+        Inline::Break,
+        text(" z"),
+    ];
+    let literal = vec![text("x<br>y <br/> z")];
+    for shown in [cell(broken), cell(literal)] {
+        assert_eq!(shown.relation(&form_of_markdown(source)), Relation::Equal);
     }
 }
 

@@ -327,6 +327,22 @@ pub const LABELS: &[LabelSet] = &[
         ],
     },
     LabelSet {
+        name: "no_language",
+        within: false,
+        seen: "2026-08-15",
+        source: "inferred",
+        confidence: Low,
+        by: &[
+            ("en", &["plain text", "code"]),
+            ("de", &["nur text", "klartext", "code"]),
+            ("fr", &["texte brut"]),
+            ("es", &["texto sin formato", "texto plano"]),
+            ("pt", &["texto sem formatação", "texto simples"]),
+            ("ja", &["プレーンテキスト", "コード"]),
+            ("zh", &["纯文本", "純文字"]),
+        ],
+    },
+    LabelSet {
         name: "login",
         within: false,
         seen: "2026-08-15",

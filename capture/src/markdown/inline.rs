@@ -41,37 +41,38 @@ fn write(c: &[Inline], place: Place, depth: usize, in_link: bool, out: &mut Stri
         let mut inner = String::new();
         match inline {
             Inline::Text { v } => {
-                escape(v, place, out);
+                escape(v, place, in_link, out);
                 continue;
             }
             Inline::Unknown { text, .. } => {
-                escape(text, place, out);
+                escape(text, place, in_link, out);
                 continue;
             }
             Inline::Code { v } => {
                 out.push_str(&code(v, place));
                 continue;
             }
-            Inline::Math { source } => {
-                let mut source = source.split_whitespace().collect::<Vec<_>>().join(" ");
-                if depth > 0 {
-                    // Within emphasis a bare mark would end it.
-                    source = source.replace('_', "\\_").replace('*', "\\*");
-                }
-                out.push_str(&format!("\\({source}\\)"));
+            Inline::Math { source, display } => {
+                // As it is: a page with mathematics reads none of it as Markdown.
+                let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+                out.push_str(&if *display {
+                    format!("\\[ {source} \\]")
+                } else {
+                    format!("\\({source}\\)")
+                });
                 continue;
             }
             Inline::Break => {
-                out.push_str(if place == Place::Paragraph {
-                    "\\\n"
-                } else {
-                    " "
+                out.push_str(match place {
+                    Place::Paragraph => "\\\n",
+                    // The one way to say it on one line.
+                    Place::Cell | Place::Heading => "<br>",
                 });
                 continue;
             }
             Inline::Image { src, alt } => {
                 let mut text = String::new();
-                escape(alt, place, &mut text);
+                escape(alt, place, true, &mut text);
                 out.push_str(&format!("![{}]({})", text.trim(), destination(src)));
                 continue;
             }
@@ -157,12 +158,13 @@ fn first_char(inline: &Inline) -> Option<char> {
     }
 }
 
-fn escape(text: &str, place: Place, out: &mut String) {
+fn escape(text: &str, place: Place, in_link: bool, out: &mut String) {
     let numbered = out.ends_with(NUMBERED);
     if numbered {
         out.pop();
     }
-    for (at, c) in text.chars().enumerate() {
+    let mut chars = text.chars().enumerate().peekable();
+    while let Some((at, c)) = chars.next() {
         if at == 0 && numbered {
             out.push_str(&format!("&#x{:x};", u32::from(c)));
         } else if c == '\u{a0}' {
@@ -174,10 +176,15 @@ fn escape(text: &str, place: Place, out: &mut String) {
         } else if c.is_control() {
             // Not content that a page shows.
         } else {
-            let always = matches!(
-                c,
-                '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '&' | '~' | '$' | '|'
-            );
+            // An escaped bracket would begin a formula; a bare one may stand,
+            // save in a link's text and where it would make a link.
+            if in_link && matches!(c, '[' | ']') {
+                out.push_str(&format!("&#x{:x};", u32::from(c)));
+                continue;
+            }
+            let next = chars.peek().map(|(_, next)| *next);
+            let links = c == ']' && next.is_none_or(|next| matches!(next, '(' | '[' | ':'));
+            let always = links || matches!(c, '\\' | '`' | '*' | '_' | '<' | '&' | '~' | '$' | '|');
             if always || (c == '#' && place == Place::Heading) {
                 out.push('\\');
             }

@@ -95,6 +95,7 @@ fn f5_mathematics_counts_once_by_its_source() {
             t("So "),
             Inline::Math {
                 source: "x^2".into(),
+                display: false,
             },
             t(" it is."),
         ],

@@ -132,10 +132,13 @@ pub enum Inline {
         /// Its alternative text.
         alt: String,
     },
-    /// Inline mathematics, by its source.
+    /// Mathematics within running text, by its source.
     Math {
         /// The TeX source.
         source: String,
+        /// It is set on a line of its own within the paragraph.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        display: bool,
     },
     /// A hard line break.
     Break,

@@ -47,7 +47,7 @@ impl Browser {
         })
     }
 
-    fn profile(&self) -> PathBuf {
+    pub fn profile(&self) -> PathBuf {
         self.dir.path().join("profile")
     }
 
