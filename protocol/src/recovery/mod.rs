@@ -5,6 +5,7 @@
 
 pub mod action;
 pub mod chain;
+mod deed;
 pub mod facts;
 pub mod manual;
 pub mod pattern;
@@ -15,6 +16,7 @@ mod terms;
 use std::fmt::Write as _;
 
 pub use action::{Action, Cost};
+pub use deed::{Deed, permits};
 pub use facts::Facts;
 pub use row::RowId;
 pub use table::{Row, TABLE};

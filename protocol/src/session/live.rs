@@ -9,15 +9,9 @@ use super::{
 };
 use crate::{
     outcome::Signal,
-    page::{
-        AttachCause, Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal,
-        TargetId,
-    },
+    page::{Attachment, CallFailure, CallId, Click, Epoch, Look, Loss, Reading, Refusal, TargetId},
     record::{Record, State, Stop},
-    recovery::{
-        Action,
-        facts::{Chain, Lost},
-    },
+    recovery::facts::Lost,
     reply::Verdict,
     send::SendKind,
     time::{Millis, Monotone, SpanMs},
@@ -47,6 +41,8 @@ pub(super) struct Live {
     pub recovery: Recovery,
     /// What the planner decided last, until it is stored.
     pub decision: Option<Decision>,
+    /// The decision that is being carried out: what it does not permit is refused.
+    pub course: Option<Decision>,
     /// The control message that the planner decided to send.
     pub declares: Option<Declares>,
     /// Since when the page generates something.
@@ -237,6 +233,7 @@ impl Live {
                 }
             },
             decision: None,
+            course: None,
             declares: None,
             busy_since: None,
             look: None,
@@ -285,6 +282,7 @@ impl Live {
             Effect::Pace(pace) => self.pause = Pause::Asked(*pace),
             Effect::Rewatch => {
                 self.pause = Pause::None;
+                self.course = None;
                 self.verdict = None;
                 self.copies = 0;
                 self.read_anew();
@@ -355,6 +353,7 @@ impl Live {
     }
 
     pub fn judged(&mut self) {
+        self.course = None;
         self.pause = Pause::None;
         self.watching = false;
         self.draft = false;
@@ -370,137 +369,6 @@ impl Live {
         self.agent = AgentLive::None;
         self.attach_since = self.clock.now();
         self.read_since = self.clock.now();
-    }
-
-    /// A decision to recover is stored: from here on it is carried out. `nth`
-    /// counts what its budget paid for before.
-    pub fn decided(&mut self, decision: &Decision, nth: u32) {
-        let facts = &decision.facts;
-        match decision.action {
-            Action::Discover | Action::Reattach => {
-                self.recovery = Recovery::Finding;
-                if self.loss.is_some() {
-                    self.pause = Pause::Due(Pace::Reattach { nth });
-                }
-            }
-            // After a loss the reply is only awaited again; after a failed wait
-            // it is given time.
-            Action::Read | Action::ReadAgain
-                if facts.lost != Lost::Nothing && facts.chain == Chain::Agrees =>
-            {
-                self.recovered();
-            }
-            Action::Read | Action::ReadAgain | Action::WaitIdle => {
-                self.pause = Pause::Due(Pace::Read { nth });
-            }
-            Action::Execute | Action::SendAgain | Action::SendOwed => self.recovered(),
-            Action::Resume => {
-                self.recovered();
-                self.declares = Some(Declares::Resume);
-            }
-            Action::Resync => {
-                self.recovered();
-                self.declares = Some(Declares::Resync);
-            }
-            Action::Throw | Action::Stop | Action::GiveUp | Action::Hold => {}
-        }
-    }
-
-    /// What was lost is found again: the ordinary path goes on.
-    fn recovered(&mut self) {
-        self.gone = Lost::Nothing;
-        self.recovery = Recovery::None;
-    }
-
-    /// The thread was read whole and agrees.
-    pub fn agreed(&mut self, epoch: Epoch) {
-        self.read_in = Some(epoch);
-        self.reading_before = None;
-        if matches!(
-            self.pause,
-            Pause::Due(Pace::Read { .. }) | Pause::Asked(Pace::Read { .. })
-        ) {
-            self.pause = Pause::None;
-        }
-        match self.gone {
-            //= spec R3
-            //= spec R4
-            Lost::Nothing | Lost::Link | Lost::Page => self.recovered(),
-            Lost::Browser | Lost::Relay | Lost::Journal => self.recovery = Recovery::Found,
-        }
-    }
-
-    /// A new attachment: everything seen before it is of an older epoch.
-    pub fn attach(&mut self, epoch: Epoch, attachment: Attachment) {
-        self.lost(match attachment.cause {
-            AttachCause::First => Lost::Nothing,
-            AttachCause::Link => Lost::Link,
-            AttachCause::Document | AttachCause::Renderer => Lost::Page,
-            AttachCause::Browser => Lost::Browser,
-        });
-        self.epoch = epoch;
-        self.attached = Some(attachment);
-        self.was_attached = true;
-        self.attach_since = self.clock.now();
-        self.loss = None;
-        self.fresh_page();
-    }
-
-    /// Something of this size is lost; the planner is asked unless it has been.
-    fn lost(&mut self, lost: Lost) {
-        self.gone = self.gone.max(lost);
-        if lost != Lost::Nothing && matches!(self.recovery, Recovery::None | Recovery::Found) {
-            self.recovery = Recovery::Due;
-        }
-    }
-
-    pub fn lose(&mut self, loss: Loss) {
-        let lost = match &loss {
-            Loss::Link { .. } | Loss::Detached => Lost::Link,
-            Loss::Document | Loss::TabClosed | Loss::RendererCrashed | Loss::RendererHung => {
-                Lost::Page
-            }
-            Loss::BrowserGone { .. } => Lost::Browser,
-            Loss::NeverAttached { .. } if self.was_attached => Lost::Link,
-            Loss::NeverAttached { .. } => Lost::Nothing,
-        };
-        self.lost(lost);
-        if lost != Lost::Nothing {
-            self.recovery = Recovery::Due;
-        }
-        self.attached = None;
-        self.attach_since = self.clock.now();
-        self.loss = Some(loss);
-        self.pause = Pause::None;
-        self.fresh_page();
-    }
-
-    /// Reading the thread begins anew.
-    fn read_anew(&mut self) {
-        self.read_since = self.clock.now();
-        self.reading = None;
-        self.reading_before = None;
-        self.read_at = None;
-    }
-
-    fn fresh_page(&mut self) {
-        self.look = None;
-        self.blocked_since = None;
-        self.busy_since = None;
-        self.dialog = None;
-        self.read_anew();
-        self.read_in = None;
-        self.composed = false;
-        if let Some(call) = self.call.take() {
-            self.fail(call.act, CallFailure::Lost);
-        }
-        match &mut self.submit {
-            Submit::None | Submit::Due => {}
-            Submit::Out => self.prove(None),
-            Submit::Proving(proving) => proving.broken = true,
-        }
-        self.verdict = None;
-        self.copies = 0;
     }
 }
 

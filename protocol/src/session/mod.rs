@@ -21,6 +21,7 @@ mod guard;
 mod input;
 mod judge;
 mod live;
+mod lost;
 mod owe;
 mod phase;
 mod submit;
@@ -40,7 +41,7 @@ use crate::{
     limits::Limits,
     outcome::Outcome,
     record::{Entry, Record, Seq, State, Stop},
-    recovery::facts::Lost,
+    recovery::{Deed, facts::Lost, permits},
     send::SendState,
     time::Millis,
 };
@@ -170,7 +171,20 @@ impl Session {
         }
     }
 
+    /// Offers a record to the journal. What the row that is being carried out does
+    /// not permit is refused here, whoever asks.
     fn store(&mut self, record: Record) {
+        if let (Some(course), Some(deed)) = (self.live.course, Deed::of(&record))
+            && !permits(course.row, course.action, deed)
+        {
+            let why = format!(
+                "{}, {}, does not permit {deed:?}",
+                course.row, course.action
+            );
+            let stop = self.stop_for(&Trouble::bare(Sign::Defect, why));
+            self.live.course = None;
+            return self.store(Record::Stopped(stop));
+        }
         self.live.storing = Some(record.clone());
         self.outbox.push_back(Effect::Append(Box::new(record)));
     }
@@ -186,6 +200,10 @@ impl Session {
             return;
         }
         self.after(&entry.record);
+        if Deed::of(&entry.record).is_some() {
+            // What was decided is under way: from here on the ordinary path goes on.
+            self.live.course = None;
+        }
     }
 
     /// What follows in the volatile part once a record is stored.

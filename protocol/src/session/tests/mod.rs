@@ -3,6 +3,7 @@
 mod adopted;
 mod ends;
 mod found;
+mod lost;
 mod manual;
 mod matrix;
 mod random;
