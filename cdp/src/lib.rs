@@ -32,6 +32,7 @@ mod submit;
 mod watch;
 
 pub use browser::close_left;
+pub use browser::known_program;
 pub use config::{Config, Endpoint, Launch, Scripts, TabWish};
 pub use error::{BrowserFault, Error, OursFault, PageFault, TabFault, TabSeen};
 pub use limits::Limits;

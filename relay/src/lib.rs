@@ -6,6 +6,7 @@ pub mod cli;
 pub mod clock;
 pub mod crash;
 pub mod demo;
+pub mod faults;
 pub mod ids;
 pub mod index;
 pub mod journal;

@@ -116,14 +116,18 @@ fn find_program(wish: &Launch) -> Result<PathBuf, BrowserFault> {
     if let Some(program) = &wish.program {
         return Ok(program.clone());
     }
+    known_program().ok_or_else(|| BrowserFault::NoProgram {
+        tried: PROGRAMS.join(", "),
+    })
+}
+
+/// The first known browser program that stands on `PATH`.
+pub fn known_program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     PROGRAMS
         .iter()
         .flat_map(|name| std::env::split_paths(&path).map(move |dir| dir.join(name)))
         .find(|file| file.is_file())
-        .ok_or_else(|| BrowserFault::NoProgram {
-            tried: PROGRAMS.join(", "),
-        })
 }
 
 /// Starts it and waits until it tells its endpoint.

@@ -3,6 +3,8 @@
 mod find;
 mod launch;
 
+pub use launch::known_program;
+
 use std::time::Duration;
 
 use chromiumoxide::cdp::browser_protocol::browser::CloseParams;

@@ -62,7 +62,7 @@ pub(super) struct DemoArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum LayoutArg {
+pub(super) enum LayoutArg {
     Classic,
     Keyed,
 }

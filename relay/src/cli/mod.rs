@@ -10,6 +10,7 @@ mod diff;
 mod doctor;
 mod explain;
 mod failure;
+mod faults;
 mod journal;
 mod limits;
 mod list;
@@ -137,6 +138,7 @@ impl Common {
 enum Command {
     Run(Box<run::RunArgs>),
     Demo(demo::DemoArgs),
+    Faults(faults::FaultsArgs),
     Login(login::LoginArgs),
     List(list::ListArgs),
     Status(status::StatusArgs),
@@ -154,6 +156,7 @@ impl Command {
         match self {
             Self::Run(args) => args.json,
             Self::Demo(args) => args.json,
+            Self::Faults(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -190,6 +193,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
     match cli.command {
         Command::Run(args) => run::main(*args),
         Command::Demo(args) => demo::main(args),
+        Command::Faults(args) => faults::main(args),
         Command::Login(args) => login::main(args),
         Command::List(args) => list::main(&args),
         Command::Status(args) => status::main(&args),

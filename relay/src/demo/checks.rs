@@ -103,7 +103,7 @@ fn typed_as_written(traces: &Traces<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Every reply taken is, to the letter, one that the remote finished.
-fn taken_as_given(traces: &Traces<'_>, found: &mut Vec<Violation>) {
+pub fn taken_as_given(traces: &Traces<'_>, found: &mut Vec<Violation>) {
     let promise = "only a whole reply is taken for the answer";
     let given: Vec<_> = traces
         .turns
@@ -133,7 +133,7 @@ fn replies(entries: &[Entry]) -> impl Iterator<Item = &ReplyFacts> {
 }
 
 /// Each ROUND names the plan that had settled before it.
-fn chained(traces: &Traces<'_>, found: &mut Vec<Violation>) {
+pub fn chained(traces: &Traces<'_>, found: &mut Vec<Violation>) {
     let promise = "each round names the last settled plan";
     let mut state = State::default();
     for entry in traces.entries {
@@ -159,7 +159,7 @@ fn chained(traces: &Traces<'_>, found: &mut Vec<Violation>) {
 }
 
 /// No plan was started twice.
-fn run_once(traces: &Traces<'_>, found: &mut Vec<Violation>) {
+pub fn run_once(traces: &Traces<'_>, found: &mut Vec<Violation>) {
     let mut starts = BTreeMap::new();
     for entry in traces.entries {
         if let Record::Started { plan, .. } = &entry.record {
@@ -232,7 +232,7 @@ fn settlements(entries: &[Entry]) -> impl Iterator<Item = (&PlanKey, &str)> {
 
 /// The files are what the plans sent in this run make of them: they carry the
 /// stand-in's own word, which stands nowhere but in those plans.
-fn left_behind(traces: &Traces<'_>, found: &mut Vec<Violation>) {
+pub fn left_behind(traces: &Traces<'_>, found: &mut Vec<Violation>) {
     let promise = "the plans' work is in the folder";
     let Some(nonce) = nonce(traces) else {
         let seen = "no plan carries the run's own word".to_owned();

@@ -2,9 +2,9 @@
 //! of the chat page plays the remote, a real browser shows it, the relay does
 //! what it always does, and afterwards its word is held against the stand-in's.
 
-mod checks;
-mod project;
-mod standin;
+pub(crate) mod checks;
+pub(crate) mod project;
+pub(crate) mod standin;
 mod story;
 
 use std::{fmt, io, path::PathBuf};

@@ -88,31 +88,7 @@ impl Standin {
     /// # Errors
     /// When the judge cannot be asked.
     pub async fn judge(&self) -> io::Result<Option<String>> {
-        let mut judge = Command::new("python3")
-            .arg("-")
-            .arg(&self.log)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        if let Some(mut stdin) = judge.stdin.take() {
-            stdin.write_all(JUDGE.as_bytes()).await?;
-        }
-        let said = timeout(Duration::from_millis(JUDGE_MS), judge.wait_with_output())
-            .await
-            .map_err(|_| io::Error::other("the judge did not end"))??;
-        let words = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        match said.status.code() {
-            Some(0) => Ok(None),
-            Some(1) => Ok(Some(words)),
-            Some(_) | None => {
-                let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-                Err(io::Error::other(format!(
-                    "the judge cannot read the log: {why}"
-                )))
-            }
-        }
+        judge(&self.log).await
     }
 
     /// Ends it.
@@ -126,6 +102,38 @@ impl Standin {
             .is_err()
         {
             let _ = self.child.kill().await;
+        }
+    }
+}
+
+/// What the judge says of a log: none where it is clean.
+///
+/// # Errors
+/// When the judge cannot be asked.
+pub async fn judge(log: &Path) -> io::Result<Option<String>> {
+    let mut judge = Command::new("python3")
+        .arg("-")
+        .arg(log)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()?;
+    if let Some(mut stdin) = judge.stdin.take() {
+        stdin.write_all(JUDGE.as_bytes()).await?;
+    }
+    let said = timeout(Duration::from_millis(JUDGE_MS), judge.wait_with_output())
+        .await
+        .map_err(|_| io::Error::other("the judge did not end"))??;
+    let words = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    match said.status.code() {
+        Some(0) => Ok(None),
+        Some(1) => Ok(Some(words)),
+        Some(_) | None => {
+            let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+            Err(io::Error::other(format!(
+                "the judge cannot read the log: {why}"
+            )))
         }
     }
 }
