@@ -13,14 +13,15 @@ use std::{
 use cli_support::scene::{Scene, until};
 use serde_json::{Value, json};
 
-/// Runs until an event of that name is told, and kills the run there.
-fn killed_at(mut command: Command, event: &str) {
+/// Runs until an event of that name is told and `then` is over, and kills the run there.
+fn killed_at(mut command: Command, event: &str, then: impl FnOnce()) {
     let mut child: Child = command.spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let told = lines
         .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
         .find(|told| told["event"] == event);
     assert!(told.is_some(), "{event} is never told");
+    then();
     child.kill().unwrap();
     child.wait().unwrap();
 }
@@ -37,8 +38,9 @@ const AGENT: [&str; 4] = [
 #[test]
 fn a_run_killed_in_an_execution_adopts_it_and_goes_on_to_done() {
     let scene = Scene::new("echo-receipt", "keyed");
-    killed_at(scene.run(&AGENT), "executed");
-    until(|| scene.dir.path().join("work/ran").exists());
+    // A plan is told as started before its wrapper is let go: it runs when it says so.
+    let ran = scene.dir.path().join("work/ran");
+    killed_at(scene.run(&AGENT), "executed", || until(|| ran.exists()));
     let status = scene.status();
     let sid = status["sid"].as_str().unwrap().to_owned();
     assert_eq!(status["continue"], format!("brb run --continue {sid}"));
