@@ -17,7 +17,6 @@ use crate::{
     index::{self, Standing},
     journal::locks::{Holder, Lock},
     output::{self, continue_words, stop_words},
-    place::Place,
 };
 
 /// Say where a session stands: messages, checkpoint, what is open, what to do
@@ -42,12 +41,13 @@ pub(super) fn main(args: &StatusArgs) -> Result<u8, Failure> {
     let folder = place.session(&sid);
     let (entries, state) = index::read(&folder)?;
     let holder = Lock::session_holder(&folder)?;
+    let undoable = kept(&state, &sid);
     let found = Found {
         journal: place.journal(&sid).display().to_string(),
         entries,
         state,
         holder,
-        undoable: kept(&place, &sid),
+        undoable,
     };
     if args.json {
         out::print_json(&found.value())?;
@@ -57,11 +57,14 @@ pub(super) fn main(args: &StatusArgs) -> Result<u8, Failure> {
     Ok(0)
 }
 
-fn kept(place: &Place, sid: &protocol::id::Sid) -> Vec<u32> {
+fn kept(state: &State, sid: &protocol::id::Sid) -> Vec<u32> {
     // Where git does not answer there is nothing to undo.
-    super::diff::workspace(place, sid)
-        .ok()
-        .and_then(|folder| crate::agent::undo::rounds(folder.as_ref(), sid.as_str()).ok())
+    let folder = state
+        .opened
+        .as_ref()
+        .map(|opened| opened.workspace.as_ref());
+    folder
+        .and_then(|folder| crate::agent::undo::rounds(folder, sid.as_str()).ok())
         .unwrap_or_default()
 }
 
