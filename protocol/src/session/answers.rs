@@ -28,7 +28,9 @@ impl Live {
             Act::Submit => self.submit = Submit::Out,
             Act::Copy => self.copies += 1,
             Act::Look => self.looked_for = Some(self.clock.now()),
-            Act::Read | Act::Compose | Act::Clear | Act::Other => {}
+            // From here on a person may press Enter on what stands there.
+            Act::Compose => self.typed_in = self.attached.as_ref().map(|at| at.target.clone()),
+            Act::Read | Act::Clear | Act::Other => {}
         }
         self.call = Some(Call {
             id,

@@ -5,10 +5,10 @@ use super::{
     ask::Trouble,
     decide::Move,
     facts::Sign,
-    input::{Effect, Pace},
+    input::{BrowserBy, Effect, Pace},
     live::{Pause, Recovery},
 };
-use crate::{fault::Code, page::Loss, record::SendRow, recovery::facts::Lost};
+use crate::{fault::Code, page::Loss, recovery::facts::Lost};
 
 impl Session {
     /// The planner is asked for every loss before anything is done about it.
@@ -40,16 +40,18 @@ impl Session {
         Some(self.fail(Code::NoTab, why))
     }
 
-    /// No attachment came about in this process at all, or the browser went before
-    /// anything was sent: the surroundings are not as needed, and nothing stalled.
+    /// No attachment came about in this process at all, or a person's own browser went
+    /// before anything was dispatched: the surroundings are not as needed, and nothing
+    /// stalled.
     fn never_began(&self) -> Option<Move> {
         match self.live.loss.as_ref()? {
             Loss::NeverAttached { code, detail } if !self.live.was_attached => {
                 Some(self.fail(code.parse().unwrap_or(Code::NoBrowser), detail))
             }
-            Loss::BrowserGone { .. } if !self.state.sends.iter().any(was_dispatched) => {
-                let trouble = self.loss_trouble();
-                Some(self.fail(Code::NoBrowser, trouble.why))
+            Loss::BrowserGone { .. }
+                if self.start.browser == BrowserBy::Person && self.is_untouched() =>
+            {
+                Some(self.fail(Code::NoBrowser, self.loss_trouble().why))
             }
             Loss::NeverAttached { .. }
             | Loss::BrowserGone { .. }
@@ -76,9 +78,26 @@ impl Session {
         }
     }
 
+    /// Where the conversation is. Before anything was dispatched any fresh chat is
+    /// as good as the first.
+    pub(super) fn home(&self) -> Option<String> {
+        match &self.state.conversation {
+            Some(_) => self.live.address.clone(),
+            None if self.is_untouched() => {
+                self.state.opened.as_ref().map(|opened| opened.chat.clone())
+            }
+            None => None,
+        }
+    }
+
+    /// Nothing was ever dispatched.
+    fn is_untouched(&self) -> bool {
+        !self.state.sends.iter().any(|row| row.attempts > 0)
+    }
+
     /// How the driver gets an attachment again after this loss.
     fn cure(&self, loss: &Loss) -> Effect {
-        let address = self.live.address.clone();
+        let address = self.home();
         let browser = self.live.gone == Lost::Browser;
         match (loss, address) {
             (Loss::TabClosed, Some(address)) => Effect::Reopen { address },
@@ -97,8 +116,4 @@ impl Session {
             ) => Effect::Reattach,
         }
     }
-}
-
-fn was_dispatched(row: &SendRow) -> bool {
-    row.attempts > 0
 }

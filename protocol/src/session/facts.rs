@@ -179,7 +179,7 @@ impl Session {
     /// Losses after which no attachment can be had, or may be had, by asking again.
     //= spec RP8
     fn is_for_good(&self, loss: &Loss) -> bool {
-        let known = self.state.conversation.is_some() && self.live.address.is_some();
+        let known = self.home().is_some();
         match loss {
             Loss::TabClosed => !known || self.start.tab == TabBy::Person,
             Loss::BrowserGone { .. } => !known || self.start.browser == BrowserBy::Person,

@@ -318,8 +318,6 @@ impl Live {
     }
 
     pub fn dispatched(&mut self) {
-        let attached = self.attached.as_ref();
-        self.typed_in = attached.map(|attached| attached.target.clone());
         self.submit = Submit::Due;
         self.composed = false;
         self.sent_at.push_back(self.clock.now());

@@ -3,7 +3,7 @@
 use super::{
     ask::Decision,
     input::Pace,
-    live::{Declares, Live, Pause, Recovery, Submit},
+    live::{Act, Declares, Live, Pause, Recovery, Submit, Trouble},
 };
 use crate::{
     page::{AttachCause, Attachment, CallFailure, Epoch, Loss},
@@ -60,6 +60,12 @@ impl Live {
         self.read_in = Some(epoch);
         self.course = None;
         self.reading_before = None;
+        // What was being typed when the page was lost did not leave: this reading, in
+        // an epoch of its own, shows the anchor last. It is typed anew.
+        //= spec S4
+        if matches!(self.trouble, Some((Act::Compose, Trouble::Failed(_)))) {
+            self.trouble = None;
+        }
         if matches!(
             self.pause,
             Pause::Due(Pace::Read { .. }) | Pause::Asked(Pace::Read { .. })

@@ -13,7 +13,7 @@ use crate::{
     page::{Ask, Place, Role},
     record::{Judgement, Record, SendRow},
     reply::{CaptureFailure, Phase, Progress, Verdict, Want},
-    send::{SendEvidence, SendState, is_ours},
+    send::{Located, SendEvidence, SendState, is_ours, locate},
     time::Millis,
 };
 
@@ -155,10 +155,17 @@ impl Session {
     /// The conversation gets its own id once our own turn stands in it.
     //= spec E1
     fn binding(&self, row: &SendRow) -> Option<Move> {
-        if self.state.conversation.is_some() || row.own.is_none() {
+        if self.state.conversation.is_some() {
             return None;
         }
-        match &self.live.look.as_ref()?.look.place {
+        let look = &self.live.look.as_ref()?.look;
+        let (anchor, text) = (&row.intent.anchor, row.intent.text.as_str());
+        let shown = locate(&look.tail, look.shows_top(), anchor, text);
+        let settled = matches!(shown, Located::Ours { turn: Some(_), .. });
+        if row.own.is_none() && !settled {
+            return None;
+        }
+        match &look.place {
             Place::Conversation(id) => Some(Move::store(Record::Bound {
                 conversation: id.clone(),
             })),

@@ -1,12 +1,13 @@
 //! A lost browser, a closed tab, and page faults while a plan runs.
 
 use super::words::{plan, silence};
-use super::world::{AgentDoes, World};
+use super::world::{AgentDoes, ClickDoes, World};
 use crate::{
     fault::Code,
     outcome::Outcome,
     page::{AttachCause, Loss, Place, What},
     recovery::RowId,
+    send::SendState,
     session::{AgentReport, BrowserBy, Input, Phase, Start, TabBy},
 };
 
@@ -163,4 +164,90 @@ fn another_place_does_not_stop_what_runs() {
         (world.stop().row, world.stop().code),
         (Some(RowId::R0), Some(Code::Conversation))
     );
+}
+
+fn link_gone() -> What {
+    What::Lost(Loss::Link {
+        detail: "reset".into(),
+    })
+}
+
+//= spec S4 type=test
+#[test]
+fn what_was_being_typed_when_the_page_was_lost_is_typed_anew() {
+    for loss in [link_gone(), What::Lost(Loss::RendererCrashed)] {
+        let mut world = World::answering([plan("done", "b")]);
+        world.hold = Some("compose");
+        world.attach(AttachCause::First);
+        world.run(5);
+        assert_eq!(world.effects.last().map(String::as_str), Some("compose"));
+        world.hold = None;
+        world.observe(loss);
+        world.run(20);
+        assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.effects);
+        assert_eq!((world.taken("HELLO"), world.taken("ROUND")), (1, 1));
+    }
+}
+
+//= spec S4 type=test
+#[test]
+fn what_a_person_sent_while_it_was_typed_is_not_typed_again() {
+    let mut world = World::answering([plan("done", "b")]);
+    world.hold = Some("compose");
+    world.attach(AttachCause::First);
+    world.run(5);
+    world.hold = None;
+    let text = world
+        .session
+        .state()
+        .in_flight()
+        .unwrap()
+        .intent
+        .text
+        .clone();
+    world.take(text.as_str());
+    world.effects.clear();
+    world.observe(link_gone());
+    world.run(20);
+    assert_eq!(world.session.phase(), Phase::Waiting);
+    assert!(!world.effects.contains(&"compose".to_owned()));
+    assert_eq!(world.taken("HELLO"), 1);
+}
+
+//= spec E1 type=test
+#[test]
+fn a_conversation_is_bound_as_soon_as_our_turn_has_its_final_id() {
+    let mut world = World::answering([silence()]);
+    world.remote = vec![silence()];
+    world.clicks = vec![ClickDoes::SendUnseen];
+    world.attach(AttachCause::First);
+    world.run(5);
+    let send = world.session.state().in_flight().unwrap().intent.send;
+    world.input(Input::RequestSeen(send));
+    world.drain();
+    let sent = world.session.state().in_flight().unwrap();
+    assert_eq!((sent.state(), sent.own.clone()), (SendState::Sent, None));
+    assert!(world.session.state().conversation.is_none());
+    let text = world.echo.take().unwrap();
+    world.show(&text);
+    assert!(world.session.state().conversation.is_some());
+    assert_eq!(world.session.phase(), Phase::Waiting, "nothing is judged");
+}
+
+//= spec R5 type=test
+#[test]
+fn a_browser_that_goes_before_anything_was_dispatched_is_started_anew() {
+    for hold in ["read", "compose"] {
+        let mut world = with_means("done");
+        world.hold = Some(hold);
+        world.run(3);
+        world.hold = None;
+        world.effects.clear();
+        world.observe(browser_gone());
+        world.run(30);
+        let started = world.effects.contains(&"relaunch http://chat".to_owned());
+        assert!(started, "{hold}: {:?}", world.effects);
+        assert_eq!(world.stop().outcome, Outcome::Done, "{hold}");
+        assert_eq!(world.taken("HELLO"), 1);
+    }
 }
