@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     procs,
+    proxy::Cut,
     setting::Setting,
     tab::{Tab, TabError},
     what::{Fault, How, TabAct},
@@ -53,6 +54,9 @@ impl From<TabError> for InjectError {
 pub enum After {
     /// Nothing.
     Nothing,
+    /// Our session with the tab is to stand until the run is over: what it was told
+    /// may still be on its way.
+    Stand(Box<Tab>),
     /// The browser is to go on.
     Continue(Pid),
     /// The tab is to come back.
@@ -77,6 +81,28 @@ const OTHER: &str = "(() => { const ask = new XMLHttpRequest(); \
     ask.open('GET', '/backend-api/conversations', false); ask.send(); \
     const other = JSON.parse(ask.responseText).items.find(({ id }) => !location.href.includes(id)); \
     return location.origin + '/c/' + other.id; })()";
+
+/// Whether whoever was typing for the relay is gone before it could answer.
+pub fn takes_the_answer(fault: &Fault) -> bool {
+    match fault {
+        Fault::Act(act) => match act.how() {
+            How::Cut(cut) => cut == Cut::Detach,
+            How::Signal(signal) => signal != Signal::SIGSTOP,
+            How::Tab(TabAct::Freeze | TabAct::Type) | How::OtherWindow => false,
+            How::Tab(
+                TabAct::Crash
+                | TabAct::Loop
+                | TabAct::Close
+                | TabAct::Reload
+                | TabAct::Away
+                | TabAct::Alert
+                | TabAct::Ask,
+            ) => true,
+        },
+        Fault::Switch(_) => false,
+        Fault::AtReload(_) => true,
+    }
+}
 
 /// Makes it happen; when it did, by the wall clock.
 ///
@@ -162,7 +188,7 @@ async fn on_the_tab(
         TabAct::Close => {
             let at = clock::wall();
             tab.close().await?;
-            return Ok((at, After::Nothing));
+            return Ok((at, After::Stand(Box::new(tab))));
         }
         TabAct::Away => {
             let home = tab.evaluate("location.href").await?;
@@ -178,7 +204,7 @@ async fn on_the_tab(
     };
     let at = clock::wall();
     tab.tell(method, params).await?;
-    Ok((at, After::Nothing))
+    Ok((at, After::Stand(Box::new(tab))))
 }
 
 /// The head of our last message, as a person would quote it.
@@ -190,9 +216,13 @@ fn quote(setting: &Setting) -> String {
 }
 
 /// What comes after a while, the run going on meanwhile.
-pub async fn after(after: After) {
+pub async fn after(after: After, over: impl Future<Output = ()>) {
     match after {
         After::Nothing => {}
+        After::Stand(tab) => {
+            over.await;
+            drop(tab);
+        }
         After::Continue(pid) => {
             tokio::time::sleep(Duration::from_millis(STOPPED_MS)).await;
             procs::signal(pid, Signal::SIGCONT);

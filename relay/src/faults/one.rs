@@ -206,12 +206,9 @@ async fn disturb(
         tokio::time::sleep(Duration::from_millis(PLAN_MS)).await;
     }
     watchpoint
-        .let_go(setting)
+        .let_go(setting, !inject::takes_the_answer(&case.fault))
         .map_err(|error| error.to_string())?;
-    let rest = async {
-        inject::after(after).await;
-    };
-    let ((), ()) = tokio::join!(rest, relay.over());
+    let ((), ()) = tokio::join!(inject::after(after, relay.over()), relay.over());
     Ok(happened)
 }
 

@@ -54,6 +54,8 @@ impl Gate {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Hold {
     Open,
+    /// Open, and the answer to the message that was held at is lost.
+    Forgetful,
     Set(Gate),
     Held,
 }
@@ -127,6 +129,12 @@ impl Proxy {
         self.hold.send_replace(Hold::Open);
     }
 
+    /// The same, but the answer to the message that was held at is lost: whoever was to
+    /// give it has gone before.
+    pub fn release_without_answer(&self) {
+        self.hold.send_replace(Hold::Forgetful);
+    }
+
     /// Breaks every connection that there is; later ones are carried.
     pub fn cut(&self, cut: Cut) {
         self.cuts.send_modify(|(nth, last)| {
@@ -141,6 +149,11 @@ impl Drop for Proxy {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// How the browser begins its answer to a message.
+fn answer_to(id: u64) -> String {
+    format!("{{\"id\":{id},")
 }
 
 fn port_in(file: &Path) -> io::Result<u16> {
@@ -168,6 +181,7 @@ async fn serve(
         up: Scanner::new(),
         down: Scanner::new(),
         session: None,
+        awaited: None,
         hold,
         gate,
     };
@@ -182,6 +196,8 @@ struct Line {
     down: Scanner,
     /// The session that the relay last spoke to.
     session: Option<String>,
+    /// How the answer to the message begins at which the traffic was held.
+    awaited: Option<String>,
     hold: watch::Sender<Hold>,
     gate: watch::Receiver<Hold>,
 }
@@ -249,8 +265,12 @@ impl Line {
         }
         let met = match &*self.gate.borrow() {
             Hold::Set(gate) if gate.meets(text) => Some(gate.lets_through),
-            Hold::Set(_) | Hold::Open | Hold::Held => None,
+            Hold::Set(_) | Hold::Open | Hold::Forgetful | Hold::Held => None,
         };
+        if met == Some(true) {
+            let message: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+            self.awaited = message["id"].as_u64().map(answer_to);
+        }
         if met == Some(false) {
             self.up.put_back(unit.raw);
         } else {

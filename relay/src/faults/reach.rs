@@ -97,12 +97,17 @@ impl Watchpoint {
         }
     }
 
-    /// Lets the run go on.
+    /// Lets the run go on. `answered`: what the page was asked when it was held there
+    /// is answered.
     ///
     /// # Errors
     /// When the plan cannot be told.
-    pub fn let_go(&self, setting: &Setting) -> std::io::Result<()> {
-        setting.proxy.release();
+    pub fn let_go(&self, setting: &Setting, answered: bool) -> std::io::Result<()> {
+        if answered {
+            setting.proxy.release();
+        } else {
+            setting.proxy.release_without_answer();
+        }
         if let Some(hold) = &self.hold {
             hold.release();
         }
