@@ -13,6 +13,7 @@ pub mod journal;
 pub mod output;
 pub mod pacing;
 pub mod place;
+pub mod recording;
 pub mod run;
 pub mod sabotage;
 pub mod seat;

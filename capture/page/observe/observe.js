@@ -11,7 +11,11 @@ function tailOf(turns, always) {
   const user = turns.map((turn) => turn.role).lastIndexOf("user");
   const tail = turns.map((turn, at) => {
     const isLast = at === turns.length - 1;
-    if (turn.role === "user") return { key: turn.key, role: "user", ...userText(turn) };
+    if (turn.role === "user") {
+      const said = userText(turn);
+      const long = !always && at < user && said.text.length > BOUNDS.cut_text_len;
+      return { key: turn.key, role: "user", ...(long ? { text: head(said.text, BOUNDS.cut_text_len), clamped: true } : said) };
+    }
     return { key: turn.key, role: "assistant", reply: replyState(turn, { busy, isLast, content: always || (at > user && "bar") }) };
   });
   const last = turns[turns.length - 1];

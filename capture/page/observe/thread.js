@@ -158,8 +158,9 @@ function countTurns() {
   return count;
 }
 
-// The newest turns, oldest first: back to the last user turn and the turn
-// before it. Rows without a turn are passed over, up to a bound.
+// The newest turns, oldest first: back to the last user turn but one, and at
+// least to the turn before the last one, so that a user turn that is not ours
+// is seen to follow ours. Rows without a turn are passed over, up to a bound.
 function newestTurns() {
   if (!layout) return [];
   if (!threadStands()) findThread();
@@ -173,12 +174,18 @@ function newestTurns() {
     if (found.length === 0) continue;
     rows = [...found, ...rows];
     turns = joined(rows);
-    const user = turns.map((turn) => turn.role).lastIndexOf("user");
-    if (user > 1 || turns.length > BOUNDS.tail_max) break;
+    const { last, other } = newestUsers(turns);
+    if ((last > 1 && other >= 0) || turns.length > BOUNDS.tail_max) break;
   }
-  const user = turns.map((turn) => turn.role).lastIndexOf("user");
-  const from = user > 1 ? user - 1 : 0;
+  const { last, other } = newestUsers(turns);
+  const from = last > 1 ? Math.min(last - 1, other < 0 ? last : other) : 0;
   return turns.slice(Math.max(from, turns.length - BOUNDS.tail_max));
+}
+
+// Where the last user turn stands, and the one before it.
+function newestUsers(turns) {
+  const last = turns.findLastIndex((turn) => turn.role === "user");
+  return { last, other: turns.findLastIndex((turn, at) => at < last && turn.role === "user") };
 }
 
 // Every turn of the visible main thread.

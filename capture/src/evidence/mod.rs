@@ -61,6 +61,9 @@ pub struct Evidence {
     suspect_since: Option<Millis>,
     /// The reply that looked finished once, by its settled id.
     finished: Option<TurnId>,
+    /// The reply that stood under its bar once the server had ended it: its id
+    /// and its text's fingerprint.
+    ended: Option<(TurnId, String)>,
     pub(crate) live: Option<Live>,
     pub(crate) sources: Sources,
     pub(crate) changed_at: Millis,
@@ -122,6 +125,7 @@ impl Evidence {
             interference: None,
             suspect_since: None,
             finished: None,
+            ended: None,
             live: None,
             sources: Sources::default(),
             changed_at: since,

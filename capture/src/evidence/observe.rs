@@ -229,7 +229,7 @@ impl Evidence {
             return;
         };
         if let Some(turn) = turn {
-            self.regenerated(moment.at, turn);
+            self.regenerated(moment.at, turn, &reply.print);
         }
         let blocks = if reply.bar { reply_blocks(look) } else { None };
         let version = self
@@ -251,10 +251,15 @@ impl Evidence {
         if reply.bar {
             let stood = live.bar.is_some();
             see(&mut live.bar, turn.clone(), moment);
+            let idle = !*stop && !reply.streaming && !reply.thinking;
             if !stood {
                 self.note(moment.at, Seen::Bar(true));
-            } else if !*stop && !reply.streaming && !reply.thinking {
+            } else if idle {
                 self.finished.clone_from(turn);
+            }
+            if idle && self.sources.end_at.is_some() {
+                let ended = turn.clone().map(|turn| (turn, reply.print.clone()));
+                self.ended = ended;
             }
         } else if live.bar.take().is_some() {
             self.note(moment.at, Seen::Bar(false));
@@ -262,11 +267,14 @@ impl Evidence {
     }
 
     /// A reply that had looked finished and now stands under another id was
-    /// made again. Before that, ids may still settle.
+    /// made again; so was one that the server had ended and that shows another
+    /// text under another id. Before that, ids may still settle.
     //= spec C6
-    fn regenerated(&mut self, now: Millis, turn: &TurnId) {
-        if let Some(was) = &self.finished
-            && was != turn
+    fn regenerated(&mut self, now: Millis, turn: &TurnId, print: &str) {
+        let ended = self.ended.as_ref().filter(|(_, was)| was != print);
+        let was = self.finished.as_ref().filter(|was| *was != turn);
+        let was = was.or(ended.map(|(was, _)| was).filter(|was| *was != turn));
+        if let Some(was) = was
             && self.interference.is_none()
         {
             self.interference = Some(Interference::Regenerated {

@@ -31,6 +31,8 @@ pub(crate) struct OwnStream {
     /// Streams that have not said yet whose message they answer.
     others: Vec<(String, Decoder)>,
     failed: bool,
+    /// The server answered the request in good order, whatever came after.
+    answered: bool,
 }
 
 impl Default for OwnStream {
@@ -41,6 +43,7 @@ impl Default for OwnStream {
             decoder: Decoder::new(OWN_BYTES_MAX),
             others: Vec::new(),
             failed: false,
+            answered: false,
         }
     }
 }
@@ -70,7 +73,10 @@ impl OwnStream {
         }
         match &report.event {
             StreamEvent::Sent { .. } | StreamEvent::Fetched { .. } => {}
-            StreamEvent::Status { code } => self.failed = !(200..300).contains(code),
+            StreamEvent::Status { code } => {
+                self.failed = !(200..300).contains(code);
+                self.answered = !self.failed;
+            }
             StreamEvent::Data { data } => self.decoder.data(data.as_str()),
             StreamEvent::End(end) => match end {
                 // A reader cancelled at `[DONE]` looks like a failure, and a
@@ -203,14 +209,15 @@ impl OwnStream {
     /// Whether no end can be had from the stream, so that another way of
     /// knowing it may be taken: there is none, it carries nothing, an earlier
     /// attachment saw it, or it closed in good order without saying so. Never
-    /// while it is open, nor after it broke off **(ours)**.
+    /// while it is open, nor after it broke off, seen to carry something or not
+    /// **(ours)**.
     //= spec C2
     pub(crate) fn cannot_tell(&self) -> bool {
         match self.decoder.spoilt {
             Some(Spoilt::Ambiguous | Spoilt::Error) => false,
             Some(Spoilt::CutOff) => true,
             Some(Spoilt::Incomplete | Spoilt::Undecodable) | None => match self.decoder.closed {
-                Some(StreamEnd::Failed) => !self.decoder.began,
+                Some(StreamEnd::Failed) => !self.decoder.began && !self.answered,
                 Some(StreamEnd::Finished | StreamEnd::Overflow | StreamEnd::Gap) => true,
                 None => !self.is_had(),
             },

@@ -194,6 +194,34 @@ fn a7_a_foreign_hand_stops_with_interference() {
     assert_eq!(foreign(&both), Interference::TwoReplies { count: 2 });
 }
 
+//= spec C6 type=test
+#[test]
+fn a_reply_made_again_before_its_window_is_over_is_told_by_id_and_text() {
+    // One look alone saw the first reply under its bar.
+    let other = PLAN.replace("All of it.", "Something else.");
+    let mut scene = ordinary(PLAN);
+    let reply = scene.reply();
+    (reply.bar, reply.streaming, reply.blocks) = (false, true, None);
+    scene.look.tail[3].key = TurnKey::Provisional;
+    scene.look.composer.stop = true;
+    scene.after(100).show(&other, 50).see();
+    scene.look.tail[3].key = TurnKey::Settled(id("a2"));
+    scene.after(100).finish(&other).see();
+    assert!(
+        matches!(
+            scene.verdict(),
+            Verdict::Interference(Interference::Regenerated { .. })
+        ),
+        "{}",
+        scene.verdict()
+    );
+    // The same text under another id is an id that settled.
+    let mut settled = ordinary(PLAN);
+    settled.look.tail[3].key = TurnKey::Settled(id("a2"));
+    settled.after(10).see().after(300).see();
+    assert!(is_complete(&settled.verdict()), "{}", settled.verdict());
+}
+
 #[test]
 fn a_foreign_turn_without_a_settled_id_counts_once_it_stands() {
     let mut scene = ordinary(PLAN);

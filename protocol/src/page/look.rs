@@ -33,8 +33,8 @@ pub struct Look {
     pub composer: Composer,
     /// How many turns stand in the document.
     pub turns_shown: u32,
-    /// The last few turns, oldest first: always back to the last user turn and
-    /// the turn before it.
+    /// The last few turns, oldest first: back to the last user turn but one, and
+    /// at least to the turn before the last one.
     pub tail: Vec<Turn>,
 }
 

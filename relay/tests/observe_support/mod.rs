@@ -38,7 +38,7 @@ impl Browser {
         }
     }
 
-    fn endpoint(&self) -> Endpoint {
+    pub fn endpoint(&self) -> Endpoint {
         Endpoint::Launch(Launch {
             program: None,
             profile: self.profile(),

@@ -117,6 +117,22 @@ fn a_close_alone_says_nothing_and_an_open_or_broken_stream_forbids_another_end()
 }
 
 #[test]
+fn a_stream_that_was_answered_and_broke_off_unseen_forbids_another_end() {
+    let ended = |code| {
+        let mut stream = stream(&[]);
+        stream.take(&report("r", StreamEvent::Status { code }), OURS, None);
+        stream.take(
+            &report("r", StreamEvent::End(StreamEnd::Failed)),
+            OURS,
+            None,
+        );
+        stream
+    };
+    assert!(!ended(200).cannot_tell());
+    assert!(ended(500).cannot_tell());
+}
+
+#[test]
 fn what_is_lost_or_garbled_makes_the_text_no_source_and_the_end_stays() {
     for spoil in [
         json!("{\"v\":"),
