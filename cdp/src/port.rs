@@ -184,6 +184,8 @@ impl Shared {
 struct Queue {
     items: VecDeque<Observation>,
     stream_bytes: usize,
+    /// Reports of streams in this epoch so far, those that found no room included.
+    counted: (Epoch, u64),
     closed: bool,
 }
 
@@ -194,7 +196,14 @@ impl Queue {
         Some(next)
     }
 
-    fn put(&mut self, new: Observation) {
+    fn put(&mut self, mut new: Observation) {
+        if let What::Stream(report) = &mut new.what {
+            if self.counted.0 != new.epoch {
+                self.counted = (new.epoch, 0);
+            }
+            self.counted.1 += 1;
+            report.n = self.counted.1;
+        }
         match &new.what {
             What::Look(_) => self.make_room(LOOKS_MAX, |what| matches!(what, What::Look(_))),
             What::Beat(_) => self.make_room(1, |what| matches!(what, What::Beat(_))),
@@ -210,11 +219,16 @@ impl Queue {
                     let gap = Observation {
                         epoch: new.epoch,
                         what: What::Stream(StreamReport {
+                            n: report.n,
                             request: report.request.clone(),
                             event: StreamEvent::End(StreamEnd::Gap),
                         }),
                     };
-                    if self.items.back() != Some(&gap) {
+                    let stands = self.items.back().is_some_and(|last| {
+                        matches!(&last.what, What::Stream(last) if last.request == report.request
+                            && last.event == StreamEvent::End(StreamEnd::Gap))
+                    });
+                    if !stands {
                         self.items.push_back(gap);
                     }
                     return;

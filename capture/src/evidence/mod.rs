@@ -59,6 +59,8 @@ pub struct Evidence {
     pub(crate) other_place: Option<String>,
     pub(crate) interference: Option<Interference>,
     suspect_since: Option<Millis>,
+    /// The number of the last report of a stream in this epoch.
+    streamed: Option<u64>,
     /// The reply that looked finished once, by its settled id.
     finished: Option<TurnId>,
     /// The reply that stood under its bar once the server had ended it: its id
@@ -124,6 +126,7 @@ impl Evidence {
             other_place: None,
             interference: None,
             suspect_since: None,
+            streamed: None,
             finished: None,
             ended: None,
             live: None,

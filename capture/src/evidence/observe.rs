@@ -25,6 +25,13 @@ impl Evidence {
             What::Attached(attached) => self.attached(attached.cause),
             What::Look(look) => self.look(now, look),
             What::Stream(report) => {
+                let counted = self.streamed.replace(report.n);
+                if counted
+                    .is_some_and(|last| report.n != 0 && Some(report.n) != last.checked_add(1))
+                {
+                    // What is missing may have been a piece of our stream.
+                    self.sources.stream.lost_piece_of("stream");
+                }
                 let ours = self.awaited.text.as_str();
                 if self
                     .sources
@@ -66,6 +73,7 @@ impl Evidence {
             self.sources.forget_page();
         }
         self.epoch = Some(epoch);
+        self.streamed = None;
         self.live = None;
         self.changed_at = now;
         self.note(now, Seen::Epoch);

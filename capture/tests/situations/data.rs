@@ -94,6 +94,7 @@ fn a_reply_that_the_data_call_cut_for_its_length_is_truncated() {
 
 fn socket(scene: &mut Scene, data: &str) {
     scene.push(What::Stream(StreamReport {
+        n: 0,
         request: "socket conv-1".into(),
         event: StreamEvent::Data { data: data.into() },
     }));

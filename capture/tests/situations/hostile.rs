@@ -139,6 +139,7 @@ fn damage(at: usize, kind: u8, value: u64, scene: &Scene) -> Vec<Event> {
     let time = events[at].0;
     let report = |event| {
         What::Stream(StreamReport {
+            n: 0,
             request: "req-1".into(),
             event,
         })

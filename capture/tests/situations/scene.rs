@@ -243,6 +243,7 @@ impl Scene {
 
     pub fn event(&mut self, event: StreamEvent) -> &mut Self {
         self.push(What::Stream(StreamReport {
+            n: 0,
             request: "req-1".into(),
             event,
         }))
@@ -290,6 +291,7 @@ impl Scene {
             "u1": {"parent": "root", "message": message("u1", "user", OURS, "finished_successfully", false)},
             "a1": {"parent": "u1", "message": message("a1", "assistant", text, status, finished)}}});
         self.push(What::Stream(StreamReport {
+            n: 0,
             request: "req-9".into(),
             event: StreamEvent::Fetched {
                 url: "https://chat.example/backend-api/conversation/conv-1".into(),

@@ -14,6 +14,7 @@ fn look(seq: u64) -> What {
 }
 fn data(len: usize) -> What {
     What::Stream(StreamReport {
+        n: 0,
         request: "r".to_owned(),
         event: StreamEvent::Data {
             data: Private::from("x".repeat(len)),
@@ -22,6 +23,7 @@ fn data(len: usize) -> What {
 }
 fn gap() -> What {
     What::Stream(StreamReport {
+        n: 0,
         request: "r".to_owned(),
         event: StreamEvent::End(StreamEnd::Gap),
     })
@@ -33,6 +35,30 @@ fn answer(call: u64) -> What {
     }
 }
 
+/// Without its number.
+fn bare(mut what: What) -> What {
+    if let What::Stream(report) = &mut what {
+        report.n = 0;
+    }
+    what
+}
+
+#[tokio::test]
+async fn reports_of_streams_are_counted_in_each_epoch() {
+    let (_commands, mut observations, port) = port();
+    for (epoch, what) in [(1, data(1)), (1, answer(1)), (1, data(1)), (2, data(1))] {
+        port.out.push(Epoch(epoch), what);
+    }
+    drop(port);
+    let mut numbers = Vec::new();
+    while let Some(next) = observations.recv().await {
+        if let What::Stream(report) = next.what {
+            numbers.push(report.n);
+        }
+    }
+    assert_eq!(numbers, [1, 2, 1]);
+}
+
 /// Everything that comes out after all of this was put in and the driver ended.
 async fn through(put: impl IntoIterator<Item = What>) -> Vec<What> {
     let (_commands, mut observations, port) = port();
@@ -42,7 +68,7 @@ async fn through(put: impl IntoIterator<Item = What>) -> Vec<What> {
     drop(port);
     let mut out = Vec::new();
     while let Some(next) = observations.recv().await {
-        out.push(next.what);
+        out.push(bare(next.what));
     }
     out
 }
@@ -76,13 +102,16 @@ async fn a_piece_of_a_stream_that_finds_no_room_leaves_one_gap() {
     port.out.push(Epoch(1), data(STREAM_BYTES_MAX));
     port.out.push(Epoch(1), data(1));
     assert_eq!(
-        observations.recv().await.map(|o| o.what),
+        observations.recv().await.map(|o| bare(o.what)),
         Some(data(STREAM_BYTES_MAX))
     );
     // There is room again.
     port.out.push(Epoch(1), data(2));
-    assert_eq!(observations.recv().await.map(|o| o.what), Some(gap()));
-    assert_eq!(observations.recv().await.map(|o| o.what), Some(data(2)));
+    assert_eq!(observations.recv().await.map(|o| bare(o.what)), Some(gap()));
+    assert_eq!(
+        observations.recv().await.map(|o| bare(o.what)),
+        Some(data(2))
+    );
 }
 
 #[tokio::test]

@@ -87,6 +87,7 @@ impl Fetches {
             return Vec::new();
         };
         vec![Step::Report(StreamReport {
+            n: 0,
             request: id.to_owned(),
             event: StreamEvent::Fetched {
                 url: fetch.url,

@@ -400,6 +400,7 @@ impl Streams {
 
 pub(super) fn report(id: &str, event: StreamEvent) -> Vec<Step> {
     vec![Step::Report(StreamReport {
+        n: 0,
         request: id.to_owned(),
         event,
     })]

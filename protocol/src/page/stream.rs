@@ -8,10 +8,22 @@ use crate::text::Private;
 /// A piece of the page's own request and of the stream that answers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamReport {
+    /// Counts the reports of one epoch from 1; a jump tells of lost ones, which may
+    /// have been of any stream. 0 where nobody counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n: u64,
     /// The browser's name for the request.
     pub request: String,
     /// What was seen of it.
     pub event: StreamEvent,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// What was seen of a request.

@@ -50,7 +50,7 @@ pub fn outcome<'a>(steps: &'a [Step<'_>]) -> Option<&'a Judged> {
     let judged = || steps.iter().map(|step| &step.judged);
     judged()
         .find(|judged| judged.is_final())
-        .or(judged().last())
+        .or(judged().next_back())
 }
 
 impl Recording {

@@ -31,6 +31,9 @@ fn stream(event: &StreamEvent) -> String {
             Some(_) => "the page's own request".to_owned(),
             None => "the page's own request, its body unseen".to_owned(),
         },
+        StreamEvent::Fetched { body, .. } => {
+            format!("the page's own data, {} bytes", body.as_str().len())
+        }
         StreamEvent::Status { code } => format!("status {code}"),
         StreamEvent::Data { data } if data.as_str().trim() == "[DONE]" => "[DONE]".to_owned(),
         StreamEvent::Data { data } => format!("{} bytes", data.as_str().len()),
@@ -46,6 +49,7 @@ fn stream(event: &StreamEvent) -> String {
 fn answered(answer: &Answer) -> String {
     match answer {
         Answer::Copied { text, .. } => format!("copied, {} characters", text.chars()),
+        Answer::Survey(_) => "a survey of the marks".to_owned(),
         Answer::Done => "done".to_owned(),
         Answer::Read(_) => "the whole thread".to_owned(),
         Answer::Composed(_) => "typed".to_owned(),

@@ -17,6 +17,7 @@ fn sent(request: &str, text: &str) -> StreamReport {
 
 fn report(request: &str, event: StreamEvent) -> StreamReport {
     StreamReport {
+        n: 0,
         request: request.into(),
         event,
     }

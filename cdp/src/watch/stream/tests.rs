@@ -58,6 +58,7 @@ impl Page {
 
 fn said(id: &str, event: StreamEvent) -> Step {
     Step::Report(StreamReport {
+        n: 0,
         request: id.to_owned(),
         event,
     })
