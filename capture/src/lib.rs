@@ -20,7 +20,7 @@ mod scripts;
 pub mod trust;
 
 pub use completeness::prove;
-pub use evidence::{Awaited, Evidence, Seen, Trace};
+pub use evidence::{Awaited, Evidence, Origin, Seen, Trace};
 pub use layout::STREAM_PATHS;
 pub use limits::{EVIDENCE_BYTES_MAX, Limits, TEXT_BYTES_MAX};
 pub use scripts::{Scripts, scripts};

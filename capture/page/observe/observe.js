@@ -316,6 +316,7 @@ globalThis.brb = {
       return turn ? copyControl(turn) : null;
     },
     blockers: fresh(blockers),
+    newest: () => newestTurns().map((turn) => tailOf([turn], false)),
     blocksOf: fresh((el) => blocksOf([el])),
     attachments: fresh(() => composerState().attachments),
   },

@@ -145,7 +145,7 @@ impl<'a> Proof<'a> {
             });
         }
         self.late(&missing)
-            .unwrap_or_else(|| Verdict::NotYet(self.progress(missing, &agreement)))
+            .unwrap_or_else(|| Verdict::NotYet(self.progress(missing, end, &agreement)))
     }
 
     /// The page's own data, where they say that this very reply is finished.
@@ -175,7 +175,7 @@ impl<'a> Proof<'a> {
         agreement: &Agreement<'_>,
     ) -> Verdict {
         let Some(raw) = agreement.raw else {
-            return Verdict::NotYet(self.progress(vec![Missing::End], agreement));
+            return Verdict::NotYet(self.progress(vec![Missing::End], Some(end), agreement));
         };
         let sources = &self.evidence.sources;
         //= spec C3

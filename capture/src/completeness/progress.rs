@@ -1,6 +1,6 @@
 //! What a waiting verdict says: how far it is, what would settle it, and when.
 
-use protocol::reply::{Missing, Progress, Want};
+use protocol::reply::{EndWitness, Holds, Missing, Progress, Want};
 use protocol::time::{Millis, SpanMs};
 
 use super::Proof;
@@ -12,17 +12,54 @@ const LOOK_MS: SpanMs = 1_000;
 const LOOK_AGAIN_MS: SpanMs = 50;
 
 impl Proof<'_> {
-    pub(super) fn progress(&self, missing: Vec<Missing>, agreement: &Agreement<'_>) -> Progress {
+    pub(super) fn progress(
+        &self,
+        missing: Vec<Missing>,
+        end: Option<EndWitness>,
+        agreement: &Agreement<'_>,
+    ) -> Progress {
         let want = self.want(&missing, agreement);
         Progress {
             phase: self.phase(),
             own: self.own.cloned(),
+            holds: self.holds(&missing, end, agreement),
             look_by: self.look_by(&missing),
             want,
             chars: self.reply.map_or(0, |reply| reply.chars),
             changed_at: self.evidence.changed_at,
             missing,
         }
+    }
+
+    /// What of the proof holds already.
+    fn holds(
+        &self,
+        missing: &[Missing],
+        end: Option<EndWitness>,
+        agreement: &Agreement<'_>,
+    ) -> Vec<Holds> {
+        let quiet = |what: &Missing| matches!(what, Missing::Quiet { .. });
+        let bar = |what: &Missing| matches!(what, Missing::Bar | Missing::BarDebounce { .. });
+        let page = [
+            (self.own.is_some(), Holds::OwnTurn),
+            (self.turn.is_some(), Holds::Reply),
+            (self.reply.is_some() && !self.busy(), Holds::Idle),
+            (self.turn.is_some() && !missing.iter().any(bar), Holds::Bar),
+            (
+                self.turn.is_some() && !missing.iter().any(quiet),
+                Holds::Quiet,
+            ),
+        ];
+        let page = page
+            .into_iter()
+            .filter_map(|(holds, what)| holds.then_some(what));
+        let sources = agreement
+            .agreed
+            .iter()
+            .filter(|_| agreement.doubt.is_none());
+        page.chain(end.map(Holds::End))
+            .chain(sources.map(|source| Holds::Source(*source)))
+            .collect()
     }
 
     /// The page's own copy settles it where the page witness holds otherwise

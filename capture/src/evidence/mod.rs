@@ -24,7 +24,7 @@ pub(crate) use sources::{DataTaken, Raw, Sources, warnings};
 pub(crate) use steady::Steady;
 pub(crate) use thread::Standing;
 use trail::Trail;
-pub use trail::{Seen, Trace};
+pub use trail::{Origin, Seen, Trace};
 
 /// A reply that is awaited.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +71,10 @@ pub struct Evidence {
     pub(crate) changed_at: Millis,
     pub(crate) deadlines_from: Millis,
     dropped: u32,
+    /// The page's clock at its last look.
+    page_ms: Option<u64>,
+    /// The turn of the reply as last shown.
+    reply_turn: Option<TurnId>,
     trail: Trail,
 }
 
@@ -134,6 +138,8 @@ impl Evidence {
             changed_at: since,
             deadlines_from: since,
             dropped: 0,
+            page_ms: None,
+            reply_turn: None,
             trail: Trail::default(),
             awaited,
         }
@@ -190,6 +196,24 @@ impl Evidence {
     }
 
     fn note(&mut self, at: Millis, what: Seen) {
-        self.trail.push(at, self.epoch.unwrap_or_default(), what);
+        let source = what.origin();
+        let by_page = matches!(source, Origin::Page | Origin::Copy);
+        let turn = match &what {
+            Seen::OwnTurn(own) => Some(own.clone()),
+            Seen::Epoch | Seen::Lost | Seen::Interference | Seen::ReadAgain => None,
+            Seen::Text { .. }
+            | Seen::Bar(_)
+            | Seen::End(_)
+            | Seen::Fetched { .. }
+            | Seen::Copy { .. } => self.reply_turn.clone(),
+        };
+        self.trail.push(Trace {
+            at,
+            page_ms: self.page_ms.filter(|_| by_page),
+            epoch: self.epoch.unwrap_or_default(),
+            turn,
+            source,
+            what,
+        });
     }
 }

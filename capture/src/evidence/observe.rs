@@ -1,13 +1,15 @@
 //! Takes observations in, one at a time.
 
-use protocol::page::{Answer, AttachCause, Epoch, Look, Observation, Place, TurnId, What};
+use protocol::page::{
+    Answer, AttachCause, Epoch, Look, Observation, Place, StreamEvent, TurnId, What,
+};
 use protocol::reply::Interference;
 use protocol::text::Private;
 use protocol::time::Millis;
 
 use super::steady::{Moment, see};
 use super::thread::{Sought, own_text, reply_blocks, standing};
-use super::{Evidence, Live, Seen, Shown, Sight, Standing};
+use super::{DataTaken, Evidence, Live, Seen, Shown, Sight, Standing};
 use crate::{drift, guard};
 
 impl Evidence {
@@ -38,7 +40,7 @@ impl Evidence {
                     .take_stream(now, report, ours, self.conversation.as_ref())
                 {
                     self.changed_at = now;
-                    self.note_stream(now);
+                    self.note_stream(now, &report.event);
                     //= spec C6
                     let count = self.sources.stream.variants();
                     if count > 1 {
@@ -106,6 +108,7 @@ impl Evidence {
                 self.break_windows();
             }
         }
+        self.page_ms = Some(look.page_ms);
         let moment = Moment {
             at: now,
             page_ms: look.page_ms,
@@ -236,6 +239,7 @@ impl Evidence {
             live.bar = None;
             return;
         };
+        self.reply_turn.clone_from(turn);
         if let Some(turn) = turn {
             self.regenerated(moment.at, turn, &reply.print);
         }
@@ -318,7 +322,16 @@ impl Evidence {
         self.note(now, Seen::Copy { chars });
     }
 
-    fn note_stream(&mut self, now: Millis) {
+    fn note_stream(&mut self, now: Millis, event: &StreamEvent) {
+        if matches!(event, StreamEvent::Fetched { .. }) {
+            let finished = self
+                .sources
+                .data
+                .as_ref()
+                .is_some_and(DataTaken::is_finished);
+            self.note(now, Seen::Fetched { finished });
+            return;
+        }
         if let Some(end) = self.sources.stream.end()
             && self.sources.ended_now(now)
         {

@@ -105,6 +105,11 @@ impl DataTaken {
         self.told.finished && self.is_of(own, turn)
     }
 
+    /// Whether it says that the reply is finished, whichever turn is shown.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.told.finished
+    }
+
     /// Whether it says that the server stopped the reply for its length.
     pub(crate) fn is_truncated(&self, own: Option<&TurnId>, turn: Option<&TurnId>) -> bool {
         self.told.truncated && self.is_of(own, turn)

@@ -157,3 +157,24 @@ fn the_next_reply_on_the_same_socket_begins_anew() {
     scene.after(5).finish(PLAN).see().after(300).see();
     assert_eq!(complete(&scene).text.as_str(), PLAN);
 }
+
+#[test]
+fn the_trail_says_what_was_seen_when_on_which_turn_and_by_which_source() {
+    use capture::{Origin, Seen};
+    let mut scene = reloaded();
+    scene.after(80).fetched(PLAN, "finished_successfully");
+    scene.after(20).finish(PLAN).see().after(300).see();
+    let evidence = scene.evidence(&scene.events);
+    let told: Vec<_> = evidence.trail().collect();
+    assert!(told.is_sorted_by_key(|trace| trace.at));
+    let of = |source| told.iter().rfind(|trace| trace.source == source).unwrap();
+    let fetched = of(Origin::Data);
+    assert_eq!(fetched.what, Seen::Fetched { finished: true });
+    assert_eq!((fetched.page_ms, fetched.epoch.0), (None, 2));
+    let bar = of(Origin::Page);
+    assert_eq!(bar.what, Seen::Bar(true));
+    assert_eq!(bar.turn.as_ref().unwrap().0, "a1");
+    // The page's clock began anew with its document.
+    assert_eq!(bar.page_ms, Some(100));
+    assert_eq!(of(Origin::Driver).what, Seen::Epoch);
+}

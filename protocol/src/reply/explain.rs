@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{
-    CaptureFailure, Captured, Disagreement, EndWitness, Interference, Missing, Phase, Progress,
-    Source, Verdict, Want, Warning,
+    CaptureFailure, Captured, Disagreement, EndWitness, Holds, Interference, Missing, Phase,
+    Progress, Source, Verdict, Want, Warning,
 };
 use crate::page::{PageErrorKind, TurnId};
 
@@ -58,17 +58,63 @@ impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}, {} characters, unchanged since {}; missing: {}; look again by {}",
+            "{}, {} characters, unchanged since {}; holds: {}; missing: {}; settled by: {}; \
+             look again by {}",
             self.phase,
             self.chars,
             self.changed_at,
+            Joined(&self.holds),
             Joined(&self.missing),
+            Joined(&self.settled_by()),
             self.look_by
         )?;
         if let Some(want) = &self.want {
             write!(f, "; wanted: {want}")?;
         }
         Ok(())
+    }
+}
+
+impl Progress {
+    /// What would settle it, each once.
+    pub fn settled_by(&self) -> Vec<&'static str> {
+        let mut by: Vec<_> = self.missing.iter().map(Missing::settled_by).collect();
+        by.dedup();
+        by
+    }
+}
+
+impl Missing {
+    /// What would settle it.
+    pub fn settled_by(&self) -> &'static str {
+        match self {
+            Self::LiveLook => "a look",
+            Self::Unblocked => "a person",
+            Self::Layout { .. } => "the page showing its marks again",
+            Self::Hydration => "the page rendering its thread",
+            Self::OwnTurn | Self::OwnTurnSettled => "the page showing our turn",
+            Self::Reply | Self::ReplySettled => "the page showing the reply",
+            Self::StopGone | Self::StreamingGone | Self::ThinkingGone | Self::Bar => {
+                "the page finishing the reply"
+            }
+            Self::BarDebounce { .. } | Self::Quiet { .. } => "time without a change",
+            Self::End => "the stream's end, page data or a closed fence",
+            Self::Agreement { .. } => "another source that says the same",
+        }
+    }
+}
+
+impl fmt::Display for Holds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OwnTurn => f.write_str("our own turn"),
+            Self::Reply => f.write_str("the reply to it"),
+            Self::Idle => f.write_str("nothing is being generated"),
+            Self::Bar => f.write_str("the finished-action bar"),
+            Self::Quiet => f.write_str("quiet"),
+            Self::End(end) => write!(f, "the end by {end}"),
+            Self::Source(source) => write!(f, "{source}"),
+        }
     }
 }
 

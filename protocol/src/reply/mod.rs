@@ -168,7 +168,10 @@ pub struct Progress {
     /// Our own turn, once it stands under a settled id.
     #[serde(default)]
     pub own: Option<TurnId>,
-    /// What the proof still lacks, in the order in which it is looked for.
+    /// What of the proof holds, in the order in which it is looked for.
+    #[serde(default)]
+    pub holds: Vec<Holds>,
+    /// What the proof still lacks, in the same order.
     pub missing: Vec<Missing>,
     /// Ask the page for a look at the latest by then: quiet counts by live looks
     /// alone (T1), and the observer is silent while nothing changes.
@@ -194,6 +197,27 @@ pub enum Phase {
     Streaming,
     /// The reply looks finished and is being proven.
     Finishing,
+}
+
+/// A part of the proof that holds.
+//= spec C2
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// Our own turn stands in the thread under a settled id.
+    OwnTurn,
+    /// The one reply to it does.
+    Reply,
+    /// Nothing is being generated.
+    Idle,
+    /// The finished-action bar has stood its time on the reply.
+    Bar,
+    /// The text has been unchanged over the window.
+    Quiet,
+    /// Nothing more comes.
+    End(EndWitness),
+    /// A source that agrees with every other one at hand.
+    Source(Source),
 }
 
 /// A part of the proof that is lacking.
@@ -369,6 +393,7 @@ mod tests {
         let waiting = Verdict::NotYet(Progress {
             phase: Phase::Streaming,
             own: None,
+            holds: vec![Holds::OwnTurn, Holds::Source(Source::Stream)],
             missing: vec![Missing::Bar, Missing::End],
             look_by: Millis(2_000),
             want: None,
@@ -379,8 +404,10 @@ mod tests {
         assert_eq!(waiting.code(), None);
         assert_eq!(
             waiting.to_string(),
-            "not yet: streaming, 14 characters, unchanged since 1500 ms; missing: the \
-             finished-action bar on this turn, an end witness; look again by 2000 ms"
+            "not yet: streaming, 14 characters, unchanged since 1500 ms; holds: our own turn, \
+             stream; missing: the finished-action bar on this turn, an end witness; settled by: \
+             the page finishing the reply, the stream's end, page data or a closed fence; look \
+             again by 2000 ms"
         );
         assert!(Verdict::Complete(captured()).is_final());
     }

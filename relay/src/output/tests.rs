@@ -31,6 +31,7 @@ fn progress(chars: u32) -> Progress {
     Progress {
         phase: ReplyPhase::Streaming,
         own: Some(TurnId("u1".into())),
+        holds: vec![],
         missing: Vec::new(),
         look_by: Millis(0),
         want: None,

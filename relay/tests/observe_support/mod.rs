@@ -121,11 +121,17 @@ impl Page {
         config.lang = play.lang;
         config.code = play.code;
         let standin = start(config).await.unwrap();
+        let url = standin.url.clone();
+        Self::at(browser, standin, &url).await
+    }
+
+    /// A page of a stand-in that runs already.
+    pub async fn at(browser: &Browser, standin: Standin, url: &str) -> Self {
         let scripts = capture::scripts();
         let (commands, observations) = cdp::spawn(Config {
             endpoint: browser.endpoint(),
             tab: TabWish {
-                open_at: Some(standin.url.clone()),
+                open_at: Some(url.to_owned()),
                 ..TabWish::default()
             },
             scripts: Scripts {
@@ -310,6 +316,12 @@ impl Page {
                 }
             }
         }
+    }
+
+    /// The driver lets go of the tab, and the stand-in goes on.
+    pub async fn let_go(&mut self) {
+        let call = self.ask(Ask::Detach).await;
+        assert_eq!(self.answer(call).await, Answer::Done);
     }
 
     pub async fn close(self) {

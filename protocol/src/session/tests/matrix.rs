@@ -109,6 +109,7 @@ fn progress(phase: reply::Phase) -> Verdict {
     Verdict::NotYet(Progress {
         phase,
         own: None,
+        holds: vec![],
         missing: Vec::new(),
         look_by: Millis(1_000_000),
         want: None,

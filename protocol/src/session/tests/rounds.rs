@@ -251,6 +251,7 @@ fn a_look_is_asked_for_when_the_quiet_window_is_long_enough_and_not_before() {
     world.verdict(Verdict::NotYet(Progress {
         phase: Phase::Finishing,
         own: None,
+        holds: vec![],
         missing: Vec::new(),
         look_by,
         want: None,
