@@ -72,6 +72,7 @@ fn course(chars: usize) -> (Vec<f64>, Vec<f64>, usize) {
     };
     let report = |event| {
         What::Stream(StreamReport {
+            n: 0,
             request: "1".into(),
             event,
         })
