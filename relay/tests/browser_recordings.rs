@@ -78,6 +78,7 @@ async fn one(dir: &Path, browser: &Browser, record: bool) -> Result<(), String> 
         endpoint: browser.endpoint(),
         scale: recording.scale(),
         limits: capture::Limits::default(),
+        keep_browser: true,
     };
     let played = play(&recording.lines, &recording.awaiting, &stage)
         .await

@@ -17,6 +17,7 @@ mod list;
 mod login;
 mod look;
 mod out;
+mod replay;
 mod request;
 mod run;
 mod session;
@@ -147,6 +148,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Undo(undo::UndoArgs),
     Explain(explain::ExplainArgs),
+    Replay(replay::ReplayArgs),
     Standin(standin::StandinArgs),
 }
 
@@ -157,6 +159,7 @@ impl Command {
             Self::Run(args) => args.json,
             Self::Demo(args) => args.json,
             Self::Faults(args) => args.json,
+            Self::Replay(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -202,6 +205,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Diff(args) => diff::main(&args),
         Command::Undo(args) => undo::main(&args),
         Command::Explain(args) => explain::main(&args),
+        Command::Replay(args) => replay::main(&args),
         Command::Standin(args) => standin::main(args),
     }
 }

@@ -44,12 +44,14 @@ const SEEN_MAX: usize = 20_000;
 /// How a timeline is to be played.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// Which browser; it stays open.
+    /// Which browser.
     pub endpoint: cdp::Endpoint,
     /// What the timeline's times are divided by.
     pub scale: u32,
-    /// Called with each judgement as it changes.
+    /// The limits of the proof.
     pub limits: Limits,
+    /// Whether the browser stays open, where it was started for this.
+    pub keep_browser: bool,
 }
 
 /// What a timeline came to in a real page.
@@ -126,6 +128,7 @@ struct House<'a> {
     judge: Judge,
     seen: Vec<Line>,
     last_ms: u64,
+    keep_browser: bool,
 }
 
 impl<'a> House<'a> {
@@ -151,7 +154,7 @@ impl<'a> House<'a> {
                 .collect(),
             limits: cdp::Limits::DEFAULT,
             last_epoch: Epoch(0),
-            keep_browser: true,
+            keep_browser: stage.keep_browser,
         });
         Self {
             standin,
@@ -165,6 +168,7 @@ impl<'a> House<'a> {
             judge: Judge::new(awaiting, stage.limits),
             seen: Vec::new(),
             last_ms: 0,
+            keep_browser: stage.keep_browser,
         }
     }
 
@@ -325,7 +329,7 @@ impl<'a> House<'a> {
 
     async fn close(mut self) -> Vec<Line> {
         let closing = async {
-            let keep_browser = true;
+            let keep_browser = self.keep_browser;
             if self
                 .commands
                 .send(Control::Close { keep_browser })
