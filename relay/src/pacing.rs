@@ -20,8 +20,9 @@ pub fn pause(pace: Pace, scale: u32) -> Duration {
     let (nth, first_ms, longest_ms, factor) = match pace {
         // A reply that stalls is given more time with each read.
         Pace::Read { nth } => (nth, 2_000, 120_000, 3.0),
-        // A link that dropped is often back at once.
-        Pace::Reattach { nth } => (nth, 500, 30_000, 2.0),
+        // A link that dropped is often back at once, and the page is seen again
+        // within a second of it.
+        Pace::Reattach { nth } => (nth, 100, 30_000, 3.0),
     };
     let mut steps: ExponentialBackoff = ExponentialBackoffBuilder::new()
         .with_initial_interval(Duration::from_millis(first_ms))
@@ -61,7 +62,7 @@ mod tests {
             let pause = pause(Pace::Read { nth }, 1);
             assert!(within(pause, middle_ms), "{nth}: {pause:?}");
         }
-        for (nth, middle_ms) in [(0, 500), (1, 1_000), (6, 30_000)] {
+        for (nth, middle_ms) in [(0, 100), (1, 300), (4, 8_100), (6, 30_000)] {
             let pause = pause(Pace::Reattach { nth }, 1);
             assert!(within(pause, middle_ms), "{nth}: {pause:?}");
         }

@@ -247,12 +247,11 @@ impl Line {
     }
 
     async fn give_client(&mut self, unit: Unit) -> io::Result<()> {
-        let ours = format!("\"id\":{DETACH_ID}");
-        if unit
-            .text
-            .as_deref()
-            .is_some_and(|text| text.contains(&ours))
-        {
+        let text = unit.text.as_deref().unwrap_or_default();
+        let forgets = *self.gate.borrow() == Hold::Forgetful;
+        let awaited = self.awaited.as_ref().filter(|_| forgets);
+        let lost = awaited.is_some_and(|awaited| text.starts_with(awaited));
+        if lost || text.starts_with(&answer_to(DETACH_ID)) {
             return Ok(());
         }
         self.client.write_all(&unit.raw).await
@@ -333,3 +332,6 @@ impl Line {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
