@@ -46,6 +46,8 @@ pub struct Relay {
     told: watch::Receiver<Told>,
     reader: JoinHandle<()>,
     state_dir: PathBuf,
+    /// The session, where it was there before.
+    known: Option<String>,
 }
 
 /// What a relay has said of itself.
@@ -85,6 +87,30 @@ impl Relay {
         Self::spawn(command, setting)
     }
 
+    /// Kills it: no word, no signal that it could hear.
+    pub async fn kill(&mut self) {
+        let _ = self.child.kill().await;
+        self.over().await;
+    }
+
+    /// Starts `brb run --continue` in its place.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub fn go_on(&mut self, exe: &Path, setting: &Setting) -> io::Result<()> {
+        let sid = self.told().sid;
+        let sid = sid.ok_or_else(|| io::Error::other("it never named its session"))?;
+        let mut command = Command::new(exe);
+        command
+            .args(["run", "--continue", &sid])
+            .args(["--json", "--approve", "workspace", "--log", "debug"])
+            .arg("--state-dir")
+            .arg(setting.state());
+        *self = Self::spawn(command, setting)?;
+        self.known = Some(sid);
+        Ok(())
+    }
+
     fn spawn(mut command: Command, setting: &Setting) -> io::Result<Self> {
         let (name, value) = setting.mark.split_once('=').unwrap_or(("BRB_FAULTS", ""));
         let mut child = command
@@ -117,6 +143,7 @@ impl Relay {
             told,
             reader,
             state_dir: setting.state(),
+            known: None,
         })
     }
 
@@ -127,7 +154,10 @@ impl Relay {
 
     /// Its journal so far; empty before there is one.
     pub fn journal(&self) -> (Vec<Entry>, State) {
-        let sid = self.told.borrow().sid.clone();
+        let sid = self
+            .known
+            .clone()
+            .or_else(|| self.told.borrow().sid.clone());
         let read = sid.and_then(|sid| index::read(&self.state_dir.join(sid)).ok());
         read.unwrap_or_default()
     }

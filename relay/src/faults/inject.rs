@@ -1,6 +1,6 @@
 //! Doing it.
 
-use std::{fmt, time::Duration};
+use std::{fmt, io, path::Path, time::Duration};
 
 use fixtures::log::Role;
 use nix::{sys::signal::Signal, unistd::Pid};
@@ -8,6 +8,7 @@ use protocol::time::WallMs;
 use serde_json::{Value, json};
 
 use super::{
+    child::Relay,
     procs,
     proxy::Cut,
     setting::Setting,
@@ -30,6 +31,8 @@ pub enum InjectError {
     Tab(TabError),
     /// The stand-in did not take it.
     Standin(String),
+    /// The relay could not be started again.
+    Relay(io::Error),
 }
 
 impl fmt::Display for InjectError {
@@ -37,6 +40,7 @@ impl fmt::Display for InjectError {
         match self {
             Self::NoBrowser => f.write_str("the browser's process was not found"),
             Self::Tab(error) => error.fmt(f),
+            Self::Relay(error) => write!(f, "the relay was not started again: {error}"),
             Self::Standin(why) => write!(f, "the stand-in did not take the fault: {why}"),
         }
     }
@@ -88,7 +92,7 @@ pub fn takes_the_answer(fault: &Fault) -> bool {
         Fault::Act(act) => match act.how() {
             How::Cut(cut) => cut == Cut::Detach,
             How::Signal(signal) => signal != Signal::SIGSTOP,
-            How::Tab(TabAct::Freeze | TabAct::Type) | How::OtherWindow => false,
+            How::Tab(TabAct::Freeze | TabAct::Type) | How::OtherWindow | How::Relay => false,
             How::Tab(
                 TabAct::Crash
                 | TabAct::Loop
@@ -110,9 +114,11 @@ pub fn takes_the_answer(fault: &Fault) -> bool {
 /// [`InjectError`] when it could not.
 pub async fn inject(
     fault: &Fault,
+    relay: &mut Relay,
+    exe: &Path,
     setting: &Setting,
-    bound: bool,
 ) -> Result<(WallMs, After), InjectError> {
+    let bound = relay.journal().1.conversation.is_some();
     let how = match fault {
         Fault::Act(act) => act.how(),
         // It was set before.
@@ -142,6 +148,12 @@ pub async fn inject(
                     After::Nothing
                 },
             ))
+        }
+        How::Relay => {
+            relay.kill().await;
+            let at = clock::wall();
+            relay.go_on(exe, setting).map_err(InjectError::Relay)?;
+            Ok((at, After::Nothing))
         }
         How::OtherWindow => {
             let at = clock::wall();

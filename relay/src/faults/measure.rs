@@ -20,17 +20,20 @@ pub enum Figure {
     RendererCrash,
     /// From a hang of the renderer to its being noticed.
     Hang,
+    /// From the start of a relay that goes on to its first decision.
+    Restart,
     /// From a browser's end to a decision over the one that was started again.
     Browser,
 }
 
 impl Figure {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Socket,
         Self::Reload,
         Self::RendererCrash,
         Self::Hang,
+        Self::Restart,
         Self::Browser,
     ];
 
@@ -41,6 +44,7 @@ impl Figure {
             Self::Reload => "reload → the page is seen again",
             Self::RendererCrash => "renderer crash → the page is seen again",
             Self::Hang => "renderer hangs → noticed",
+            Self::Restart => "relay started again → its first decision",
             Self::Browser => "browser gone → decision over the new one",
         }
     }
@@ -48,7 +52,7 @@ impl Figure {
     /// What it is meant to stay under.
     pub const fn target_ms(self) -> SpanMs {
         match self {
-            Self::Socket => 1_000,
+            Self::Socket | Self::Restart => 1_000,
             Self::Reload | Self::RendererCrash => 3_000,
             Self::Hang => 6_000,
             Self::Browser => 10_000,
@@ -75,6 +79,7 @@ fn figure(fault: &Fault) -> Option<Figure> {
         Act::Reload => Some(Figure::Reload),
         Act::RendererCrash => Some(Figure::RendererCrash),
         Act::EndlessLoop => Some(Figure::Hang),
+        Act::RelayKill => Some(Figure::Restart),
         Act::BrowserTerm | Act::BrowserKill => Some(Figure::Browser),
         // A silence is noticed by heartbeats; the rest is no recovery of ours.
         Act::BlackHole
@@ -94,22 +99,19 @@ fn figure(fault: &Fault) -> Option<Figure> {
 pub fn of(fault: &Fault, at: WallMs, since: &[Entry]) -> Option<Measured> {
     let figure = figure(fault)?;
     let attached = |entry: &Entry| matches!(entry.record, Record::Attached { .. });
-    let decided = |entry: &Entry| {
-        matches!(
-            entry.record,
-            Record::Decided { .. } | Record::Stopped(_) | Record::Attached { .. }
-        )
+    let decided = |entry: &Entry| matches!(entry.record, Record::Decided { .. });
+    let noticed = |entry: &Entry| {
+        decided(entry) || attached(entry) || matches!(entry.record, Record::Stopped(_))
     };
     let seen = match figure {
         Figure::Socket | Figure::Reload | Figure::RendererCrash => {
             since.iter().find(|entry| attached(entry))
         }
-        Figure::Hang => since.iter().find(|entry| decided(entry)),
+        Figure::Hang => since.iter().find(|entry| noticed(entry)),
+        Figure::Restart => since.iter().find(|entry| decided(entry)),
         Figure::Browser => {
             let new = since.iter().position(attached)?;
-            since[new + 1..]
-                .iter()
-                .find(|entry| matches!(entry.record, Record::Decided { .. }))
+            since[new + 1..].iter().find(|entry| decided(entry))
         }
     };
     Some(Measured {

@@ -1,6 +1,9 @@
 //! One run: the session, disturbed once, and what came of it.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use fixtures::server::Layout;
 use nix::sys::signal::Signal;
@@ -128,7 +131,7 @@ pub async fn run(case: &Case, means: &Means) -> Result<Ran, SettingError> {
     let mut violations = Vec::new();
     let limit = Duration::from_millis(RUN_MS);
     let happened = {
-        let course = disturb(case, watchpoint.as_ref(), &mut relay, &setting);
+        let course = disturb(case, watchpoint.as_ref(), &mut relay, &means.exe, &setting);
         match timeout(limit, course).await {
             Ok(Ok(happened)) => happened,
             Ok(Err(why)) => {
@@ -180,6 +183,7 @@ async fn disturb(
     case: &Case,
     watchpoint: Option<&Watchpoint>,
     relay: &mut Relay,
+    exe: &Path,
     setting: &Setting,
 ) -> Result<Option<Happened>, String> {
     let Some(watchpoint) = watchpoint else {
@@ -192,10 +196,9 @@ async fn disturb(
     if reached != Ok(true) {
         return Err(format!("{} was never reached", case.at));
     }
-    let (before, state) = relay.journal();
-    let bound = state.conversation.is_some();
+    let (before, _) = relay.journal();
     let stood = watchpoint.stands(relay, setting);
-    let (at, after) = inject::inject(&case.fault, setting, bound)
+    let (at, after) = inject::inject(&case.fault, relay, exe, setting)
         .await
         .map_err(|error| error.to_string())?;
     let happened = stood.then_some(Happened {

@@ -155,6 +155,7 @@ acts! {
     AwayAndBack = "away-and-back", "The tab goes to another place and comes back.";
     Alert = "alert", "The page opens an alert.";
     AsksToStay = "asks-to-stay", "The page is loaded anew and asks first (beforeunload).";
+    RelayKill = "relay-kill", "The relay is killed, and started again with `brb run --continue`.";
     PersonTypes = "person-types", "A person types into the composer.";
     PersonQuotes = "person-quotes", "A person quotes our own head lines in a message.";
 }
@@ -168,6 +169,8 @@ pub enum How {
     Signal(Signal),
     /// Another client of the browser does something to the tab.
     Tab(TabAct),
+    /// The relay itself is killed and started again.
+    Relay,
     /// Somebody writes from another window.
     OtherWindow,
 }
@@ -216,6 +219,7 @@ impl Act {
             Self::AwayAndBack => How::Tab(TabAct::Away),
             Self::Alert => How::Tab(TabAct::Alert),
             Self::AsksToStay => How::Tab(TabAct::Ask),
+            Self::RelayKill => How::Relay,
             Self::PersonTypes => How::Tab(TabAct::Type),
             Self::PersonQuotes => How::OtherWindow,
         }
