@@ -5,6 +5,7 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File},
+    io::Read,
     os::unix::fs::{MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
@@ -305,9 +306,12 @@ impl Kept {
 
 /// What changes whenever the journal does: its head names its last record.
 fn stamp(folder: &Path) -> Option<String> {
-    let head = fs::read_to_string(folder.join(HEAD)).ok()?;
+    // A head is one short line: one call reads it, of whatever many sessions.
+    let mut line = [0; 256];
+    let len = File::open(folder.join(HEAD)).ok()?.read(&mut line).ok()?;
+    let head = std::str::from_utf8(&line[..len]).ok()?.trim_end();
     let file = fs::metadata(folder.join(JOURNAL)).ok()?;
-    Some(format!("{} {} {}", head.trim_end(), file.ino(), file.len()))
+    Some(format!("{head} {} {}", file.ino(), file.len()))
 }
 
 #[cfg(test)]

@@ -223,8 +223,9 @@ impl State {
         if self.is_closed() || self.standing_stop().is_some() {
             return Err("nothing is sent after the end or over a standing stop");
         }
-        for row in &mut self.sends {
-            if intent.voids.contains(&row.intent.send) {
+        for send in &intent.voids {
+            let at = (send.0 as usize).checked_sub(1);
+            if let Some(row) = at.and_then(|at| self.sends.get_mut(at)) {
                 row.void = true;
             }
         }
