@@ -54,6 +54,22 @@ impl Desk {
                 .await
                 .and_then(|value| parse(&value))
                 .map(Answer::Survey),
+            Ask::Html { turn } => self
+                .page
+                .invoke(
+                    &self.world,
+                    "(turn) => brb.html(turn)",
+                    json!(turn),
+                    limits.read(),
+                )
+                .await
+                .map(|html| match html.as_str() {
+                    Some(html) => Answer::Html {
+                        turn,
+                        html: html.into(),
+                    },
+                    None => Answer::Refused(Refusal::NoCopy),
+                }),
             Ask::Compose { text, anchor, ours } => {
                 return (self.compose(&text, &anchor, &ours).await, None);
             }

@@ -294,6 +294,12 @@ globalThis.brb = {
   look: () => stamped((lastJson = written(lookNow(true)))),
   read,
   survey,
+  // A turn's elements as text, for a recording; null where it is not there or too long.
+  html: (id) => {
+    const turn = allTurns().findLast((one) => one.ids.includes(id));
+    const html = turn ? turn.els.map((el) => el.outerHTML).join("\n") : null;
+    return html !== null && fits(html) ? html : null;
+  },
   page: {
     layout: fresh(() => layout),
     missing: () => drift(newestTurns()),

@@ -85,7 +85,7 @@ fn behind_dialog(ask: &Ask) -> Answer {
         Ask::Compose { .. } | Ask::Submit { .. } | Ask::ClearDraft { .. } | Ask::Copy { .. } => {
             Answer::Refused(Refusal::Blocked)
         }
-        Ask::Look | Ask::Read | Ask::Survey | Ask::Reload | Ask::Detach => {
+        Ask::Look | Ask::Read | Ask::Survey | Ask::Html { .. } | Ask::Reload | Ask::Detach => {
             Answer::Failed(CallFailure::Refused {
                 detail: "a dialog of the page stands open".to_owned(),
             })

@@ -38,6 +38,11 @@ pub enum Ask {
     /// Look for every mark of every layout, for people. Answered by
     /// [`Answer::Survey`].
     Survey,
+    /// Give the HTML of a turn, for a recording. Answered by [`Answer::Html`].
+    Html {
+        /// Which turn.
+        turn: TurnId,
+    },
     /// Put a text into the composer and read it back. Touches nothing unless
     /// the page is idle, the anchor is last, and the draft is empty or ours.
     /// Answered by [`Answer::Composed`] or [`Answer::Refused`].
@@ -80,6 +85,7 @@ impl Ask {
         match self {
             Self::Look => "look",
             Self::Survey => "survey",
+            Self::Html { .. } => "html",
             Self::Read => "read",
             Self::Compose { .. } => "compose",
             Self::Submit { .. } => "submit",
@@ -101,6 +107,13 @@ pub enum Answer {
     Read(Reading),
     /// Every mark of every layout.
     Survey(Survey),
+    /// The HTML of a turn.
+    Html {
+        /// Which turn.
+        turn: TurnId,
+        /// Its elements, one after the other.
+        html: Private,
+    },
     /// The text stands in the composer, read back equal.
     Composed(Composed),
     /// The click was carried out.

@@ -22,7 +22,7 @@ impl Live {
             Ask::Submit { .. } => Act::Submit,
             Ask::ClearDraft { .. } => Act::Clear,
             Ask::Copy { .. } => Act::Copy,
-            Ask::Survey | Ask::Reload | Ask::Detach => Act::Other,
+            Ask::Survey | Ask::Html { .. } | Ask::Reload | Ask::Detach => Act::Other,
         };
         match act {
             Act::Submit => self.submit = Submit::Out,
@@ -82,7 +82,7 @@ impl Live {
             Answer::Submitted(click) => self.prove(Some(click)),
             Answer::Refused(refusal) => self.refused(act, refusal),
             Answer::Failed(failure) => self.fail(act, failure),
-            Answer::Done | Answer::Copied { .. } | Answer::Survey(_) => {
+            Answer::Done | Answer::Copied { .. } | Answer::Survey(_) | Answer::Html { .. } => {
                 if act == Act::Clear {
                     self.composed = false;
                     self.draft = false;

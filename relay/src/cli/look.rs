@@ -116,6 +116,7 @@ async fn ask_survey(
                 Answer::Survey(survey) => Some(survey),
                 Answer::Done
                 | Answer::Read(_)
+                | Answer::Html { .. }
                 | Answer::Composed(_)
                 | Answer::Submitted(_)
                 | Answer::Copied { .. }

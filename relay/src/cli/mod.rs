@@ -17,6 +17,7 @@ mod list;
 mod login;
 mod look;
 mod out;
+mod record;
 mod replay;
 mod request;
 mod run;
@@ -148,6 +149,7 @@ enum Command {
     Diff(diff::DiffArgs),
     Undo(undo::UndoArgs),
     Explain(explain::ExplainArgs),
+    Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
     Standin(standin::StandinArgs),
 }
@@ -168,6 +170,7 @@ impl Command {
             | Self::Diff(_)
             | Self::Undo(_)
             | Self::Explain(_)
+            | Self::Record(_)
             | Self::Standin(_) => false,
         }
     }
@@ -205,6 +208,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Diff(args) => diff::main(&args),
         Command::Undo(args) => undo::main(&args),
         Command::Explain(args) => explain::main(&args),
+        Command::Record(args) => record::main(&args),
         Command::Replay(args) => replay::main(&args),
         Command::Standin(args) => standin::main(args),
     }

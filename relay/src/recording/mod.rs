@@ -7,6 +7,8 @@
 mod expected;
 mod judge;
 pub mod live;
+pub mod record;
+pub mod redact;
 pub mod replay;
 mod save;
 pub mod tell;

@@ -49,6 +49,7 @@ fn stream(event: &StreamEvent) -> String {
 fn answered(answer: &Answer) -> String {
     match answer {
         Answer::Copied { text, .. } => format!("copied, {} characters", text.chars()),
+        Answer::Html { html, .. } => format!("HTML, {} characters", html.chars()),
         Answer::Survey(_) => "a survey of the marks".to_owned(),
         Answer::Done => "done".to_owned(),
         Answer::Read(_) => "the whole thread".to_owned(),

@@ -16,6 +16,7 @@ pub fn name(effect: &Effect) -> String {
             Ask::Look => "look".into(),
             Ask::Read => "read".into(),
             Ask::Survey => "survey".into(),
+            Ask::Html { .. } => "html".into(),
             Ask::Compose { .. } => "compose".into(),
             Ask::Submit { .. } => "submit".into(),
             Ask::ClearDraft { .. } => "clear".into(),

@@ -462,7 +462,12 @@ impl World {
                 self.draft.clear();
                 self.answer(&command, Answer::Done);
             }
-            Ask::Look | Ask::Survey | Ask::Copy { .. } | Ask::Reload | Ask::Detach => {
+            Ask::Look
+            | Ask::Survey
+            | Ask::Html { .. }
+            | Ask::Copy { .. }
+            | Ask::Reload
+            | Ask::Detach => {
                 self.answer(&command, Answer::Done);
             }
         }
