@@ -7,7 +7,8 @@ mod progress;
 
 use protocol::page::{Reply, TurnId};
 use protocol::reply::{
-    CaptureFailure, Captured, Disagreement, EndWitness, Missing, Phase, Source, Verdict, Warning,
+    CaptureFailure, Captured, Disagreement, EndWitness, Interference, Missing, Phase, Source,
+    Verdict, Warning,
 };
 use protocol::time::{Millis, SpanMs};
 
@@ -131,7 +132,9 @@ impl<'a> Proof<'a> {
             && let Some(doubt) = &agreement.doubt
             && doubt.counts(self.still(), self.idle(), self.limits)
         {
-            return Verdict::SourceUncertain(doubt.what.clone());
+            return self
+                .made_again(&doubt.what)
+                .unwrap_or_else(|| Verdict::SourceUncertain(doubt.what.clone()));
         }
         if missing.is_empty()
             && agreement.holds()
@@ -165,6 +168,21 @@ impl<'a> Proof<'a> {
         stream
             .or(data.map(|data| (EndWitness::PageData, data.at)))
             .or_else(|| Some((EndWitness::FenceClosed, self.fence_closed()?)))
+    }
+
+    /// The page shows another text than the stream gave, and under another id: the
+    /// reply was made again, and perhaps nobody looked at the first one.
+    //= spec C6
+    fn made_again(&self, what: &Disagreement) -> Option<Verdict> {
+        let was = self.evidence.sources.stream.answer_id()?;
+        let now = self.turn?;
+        let differs = (what.one, what.other) == (Source::Stream, Source::Dom) && was != *now;
+        differs.then(|| {
+            Verdict::Interference(Interference::Regenerated {
+                was,
+                now: now.clone(),
+            })
+        })
     }
 
     fn complete(

@@ -4,7 +4,7 @@
 //! stream that came another way (a web socket) begins with the server's own
 //! word that it took our whole text.
 
-use protocol::page::{ConversationId, StreamEnd, StreamEvent, StreamReport};
+use protocol::page::{ConversationId, StreamEnd, StreamEvent, StreamReport, TurnId};
 use protocol::reply::EndWitness;
 use protocol::wire::canonical;
 use serde_json::Value;
@@ -236,6 +236,12 @@ impl OwnStream {
     /// The reply's Markdown, where the stream carried all of it.
     pub(crate) fn text(&self) -> Option<String> {
         self.decoder.text()
+    }
+
+    /// The id of the answer that the stream carries.
+    pub(crate) fn answer_id(&self) -> Option<TurnId> {
+        let id = self.decoder.answer()?["id"].as_str()?;
+        Some(TurnId(id.to_owned()))
     }
 
     /// The server stopped the reply for its length (C8).

@@ -215,6 +215,21 @@ fn a_reply_made_again_before_its_window_is_over_is_told_by_id_and_text() {
         "{}",
         scene.verdict()
     );
+    // No look at all saw it: the stream's own id tells.
+    let mut unseen = Scene::new();
+    unseen.after(40).send();
+    unseen.after(100).stream_to(PLAN, PLAN.len()).stream_end();
+    unseen.finish(&other);
+    unseen.look.tail[3].key = TurnKey::Settled(id("a2"));
+    unseen.see().watch(2_000, 500);
+    assert!(
+        matches!(
+            unseen.verdict(),
+            Verdict::Interference(Interference::Regenerated { .. })
+        ),
+        "{}",
+        unseen.verdict()
+    );
     // The same text under another id is an id that settled.
     let mut settled = ordinary(PLAN);
     settled.look.tail[3].key = TurnKey::Settled(id("a2"));
