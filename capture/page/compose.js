@@ -128,15 +128,35 @@
     return null;
   };
 
+  // Input that only a hand makes, since we began to type: our own paste is none, for
+  // it comes from a script. Text that the driver inserts is, so it is not listened for
+  // there.
+  let hands = 0;
+  const seeHand = (event) => {
+    if (event.isTrusted) hands += 1;
+  };
+  const listenForHands = (on) => {
+    const heard = hands;
+    hands = 0;
+    for (const kind of ["beforeinput", "keydown"]) {
+      removeEventListener(kind, seeHand, true);
+      if (on) addEventListener(kind, seeHand, true);
+    }
+    return heard;
+  };
+
   // Waits until the page has done what it does after its editor changed, then
   // compares. On a difference what we typed is taken out again.
   const judge = async (text, how) => {
     const wanted = plain(text);
     await settle(SETTLE_MS);
+    const byHand = listenForHands(false) > 0;
     if (brb.page.attachments() > 0) return refuse("became_attachment");
     if (!brb.page.composer()) return refuse("no_composer");
     const got = brb.page.draftText();
     const different = compare(wanted, got);
+    // A person who typed meanwhile made it a draft of theirs (spec S7).
+    if (different !== null && byHand) return refuse({ foreign_draft: { chars: count(got) } });
     if (different !== null) {
       garbled = got;
       await empty(got);
@@ -152,6 +172,7 @@
     async paste(argument) {
       const no = await makeReady(argument);
       if (no !== null) return refuse(no);
+      listenForHands(true);
       pasteInto(brb.page.composer(), plain(argument.text));
       return judge(argument.text, "paste");
     },

@@ -64,6 +64,8 @@ struct Switches {
     place: Option<u8>,
     len: Option<u32>,
     text: Option<String>,
+    /// How often; 0 is each time.
+    times: Option<u32>,
     usual: Expect,
 }
 
@@ -195,6 +197,7 @@ impl Matrix {
                     spec.at = switches.place;
                     spec.len = switches.len;
                     spec.text.clone_from(&switches.text);
+                    spec.times = switches.times.unwrap_or(spec.times);
                     *spec = spec
                         .clone()
                         .checked()

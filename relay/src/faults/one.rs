@@ -124,8 +124,11 @@ pub async fn run(case: &Case, means: &Means) -> Result<Ran, SettingError> {
     let Means { layout, seed, .. } = *means;
     let setting = Setting::make(&case.fault, case.at, layout, seed, &means.browser).await?;
     let watchpoint = match case.fault {
-        Fault::Switch(_) => None,
-        Fault::Act(_) | Fault::AtReload(_) => Some(Watchpoint::set(case.at, &setting)),
+        // It happens by itself; only a plan has to be kept running for it.
+        Fault::Switch(_) if case.at != At::Executing => None,
+        Fault::Switch(_) | Fault::Act(_) | Fault::AtReload(_) => {
+            Some(Watchpoint::set(case.at, &setting))
+        }
     };
     let mut relay = Relay::start(&means.exe, &setting).map_err(SettingError::of)?;
     let mut violations = Vec::new();
@@ -195,6 +198,15 @@ async fn disturb(
     let reached = timeout(Duration::from_millis(REACH_MS), reaching).await;
     if reached != Ok(true) {
         return Err(format!("{} was never reached", case.at));
+    }
+    if let Fault::Switch(_) = case.fault {
+        let happened = switched(relay, setting).await;
+        tokio::time::sleep(Duration::from_millis(PLAN_MS)).await;
+        watchpoint
+            .let_go(setting, true)
+            .map_err(|error| error.to_string())?;
+        relay.over().await;
+        return Ok(happened);
     }
     let (before, _) = relay.journal();
     let stood = watchpoint.stands(relay, setting);

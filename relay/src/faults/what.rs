@@ -100,7 +100,9 @@ impl At {
             Self::Thinking => &[Phase::Thinking],
             Self::AckStreaming | Self::Streaming => &[Phase::Streaming],
             Self::Finished => &[Phase::Finishing, Phase::Settled],
-            Self::Executing | Self::Settled => &[],
+            // The page is idle while the plan runs.
+            Self::Executing => &[Phase::Settled],
+            Self::Settled => &[],
         }
     }
 }
