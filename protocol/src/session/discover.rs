@@ -69,7 +69,7 @@ impl Session {
                 anchor,
             }),
             Held::Sent(evidence) => self.outcome(SendState::Sent, evidence),
-            Held::Conflict(why) => self.conflict(reading, &why.to_string()),
+            Held::Conflict(conflict) => self.conflict(reading, &conflict),
             Held::Taken(sid) => self.fail(
                 Code::Usage,
                 format!("another session ({sid}) speaks in this conversation; use a fresh chat"),
@@ -77,9 +77,16 @@ impl Session {
         })
     }
 
-    /// A contradiction counts only where two complete readings say the same.
+    /// A contradiction counts only where two complete readings say the same. That
+    /// something is missing counts only once the page had all its time to show it
+    /// **(ours)**: a thread that comes without its end first reads twice alike, too.
     //= spec RP3
-    fn conflict(&self, reading: &Reading, why: &str) -> Move {
+    fn conflict(&self, reading: &Reading, conflict: &Conflict) -> Move {
+        let why = conflict.to_string();
+        let late = self.now() >= self.live.read_since + self.limits.hydrate_ms;
+        if conflict.is_absence() && !late {
+            return self.read_more(&why);
+        }
         match &self.live.reading_before {
             None => Move::Ask(Ask::Read, self.limits.call_ms),
             Some(before) if self.counts(before) && alike(before, reading) => {

@@ -199,9 +199,11 @@ async fn disturb(
     if reached != Ok(true) {
         return Err(format!("{} was never reached", case.at));
     }
-    if let Fault::Switch(_) = case.fault {
+    if let Fault::Switch(spec) = &case.fault {
         let happened = switched(relay, setting).await;
-        tokio::time::sleep(Duration::from_millis(PLAN_MS)).await;
+        // Its own delay begins when it is taken up.
+        let delay = spec.ms.unwrap_or_default() + PLAN_MS;
+        tokio::time::sleep(Duration::from_millis(delay)).await;
         watchpoint
             .let_go(setting, true)
             .map_err(|error| error.to_string())?;

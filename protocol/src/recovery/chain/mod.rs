@@ -80,6 +80,28 @@ pub enum Conflict {
     },
 }
 
+impl Conflict {
+    /// Whether it rests on something not being there, which a page may yet show.
+    pub fn is_absence(&self) -> bool {
+        match self {
+            Self::AnchorMissing | Self::Missing { .. } | Self::ReplyMissing { .. } => true,
+            Self::Regenerated { .. }
+            | Self::NotInJournal
+            | Self::AttestedWrongly { .. }
+            | Self::ForeignSid
+            | Self::ForeignTurn
+            | Self::TwoReplies
+            | Self::SecondHello
+            | Self::RoundRepeated { .. }
+            | Self::RoundBack { .. }
+            | Self::RoundJump { .. }
+            | Self::PrevUnmatched { .. }
+            | Self::CheckpointBack
+            | Self::OtherRequest { .. } => false,
+        }
+    }
+}
+
 impl fmt::Display for Conflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,6 +6,7 @@ use super::world::{ClickDoes, World};
 use crate::{
     fault::Code,
     id::SendId,
+    limits::Limits,
     message::Word,
     outcome::Outcome,
     page::{AttachCause, Loss, PageError, PageErrorKind, Place, What},
@@ -295,22 +296,49 @@ fn a_thread_that_never_reads_whole_is_read_again_and_then_given_up() {
     assert_eq!(rows.iter().filter(|row| row.starts_with("R1 ")).count(), 6);
 }
 
+fn reads(world: &World) -> usize {
+    let reads = world.effects.iter().filter(|effect| *effect == "read");
+    reads.count()
+}
+
 //= spec RP3 type=test
 #[test]
 fn a_contradiction_is_read_twice_before_it_counts() {
     let mut world = waiting();
-    world.thread.pop();
+    world.user_turn("by the way");
     world.effects.clear();
     world.observe(What::Lost(Loss::Document));
     world.attach(AttachCause::Document);
     world.run(5);
     assert_eq!(world.stop().row, Some(RowId::R10));
-    let reads = world
-        .effects
-        .iter()
-        .filter(|effect| *effect == "read")
-        .count();
-    assert_eq!(reads, 2);
+    assert_eq!(reads(&world), 2);
+}
+
+//= spec RP3 type=test
+#[test]
+fn what_is_missing_counts_only_once_the_page_had_its_time_to_show_it() {
+    let mut world = waiting();
+    let late = world.thread.pop().unwrap();
+    world.effects.clear();
+    world.observe(What::Lost(Loss::Document));
+    world.attach(AttachCause::Document);
+    let began = world.now;
+    world.run(5);
+    assert!(world.stop.is_none() && reads(&world) > 2, "read again");
+    let mut shown = waiting();
+    let turn = shown.thread.pop().unwrap();
+    assert_eq!(turn, late);
+    shown.observe(What::Lost(Loss::Document));
+    shown.attach(AttachCause::Document);
+    shown.run(5);
+    shown.thread.push(turn);
+    shown.run(5);
+    assert!(shown.stop.is_none(), "it came");
+    assert_eq!(shown.session.phase(), Phase::Waiting);
+
+    world.run(200);
+    assert_eq!(world.stop().row, Some(RowId::R10), "it never came");
+    assert!(world.now.since(began) >= Limits::default().hydrate_ms);
 }
 
 //= spec RP8 type=test
