@@ -246,10 +246,12 @@ impl Session {
                 state: SendState::NotSent,
                 ..
             } => self.live.not_sent(),
-            // Sent without a click of ours: the reply is awaited from here on.
+            // Sent, or perhaps sent, without a click of ours: its reply is awaited from
+            // here on, and not for ever.
+            //= spec W13
             Record::Outcome {
                 send,
-                state: SendState::Sent,
+                state: SendState::Sent | SendState::Unknown,
                 ..
             } if !self.live.watching => self.watch(*send),
             Record::Opened(_)
@@ -266,6 +268,7 @@ impl Session {
     fn watch(&mut self, send: SendId) {
         if let Some(row) = self.state.send(send) {
             self.live.watching = true;
+            self.live.round_since.get_or_insert(self.live.clock.now());
             self.outbox.push_back(Effect::Watch {
                 send,
                 text: row.intent.text.clone(),

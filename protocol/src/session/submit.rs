@@ -32,7 +32,11 @@ impl Session {
 
     fn composing(&self, row: &SendRow) -> Move {
         if let Some((act, trouble)) = &self.live.trouble {
-            let wait = self.unsettled(row);
+            // Where the page says that the anchor is not last before anything is typed,
+            // no later look can say more.
+            let moved = matches!(trouble, live::Trouble::Refused(Refusal::AnchorMoved { .. }));
+            let untyped = moved && !self.live.draft;
+            let wait = (!untyped).then(|| self.unsettled(row)).flatten();
             return wait.unwrap_or_else(|| self.troubled(*act, trouble));
         }
         if u64::from(row.attempts) >= self.limits.send_attempts_max {

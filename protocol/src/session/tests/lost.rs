@@ -5,7 +5,7 @@ use super::world::{AgentDoes, ClickDoes, World};
 use crate::{
     fault::Code,
     outcome::Outcome,
-    page::{AttachCause, Loss, Place, What},
+    page::{AttachCause, Loss, Place, Refusal, What},
     recovery::RowId,
     send::SendState,
     session::{AgentReport, BrowserBy, Input, Phase, Start, TabBy},
@@ -250,4 +250,45 @@ fn a_browser_that_goes_before_anything_was_dispatched_is_started_anew() {
         assert_eq!(world.stop().outcome, Outcome::Done, "{hold}");
         assert_eq!(world.taken("HELLO"), 1);
     }
+}
+
+//= spec C6 type=test
+#[test]
+fn an_edit_of_an_earlier_message_stops_the_run_before_the_next_is_typed() {
+    let mut world = World::answering([plan("continue", "a"), plan("done", "b")]);
+    world.agent = AgentDoes::Hang;
+    world.attach(AttachCause::First);
+    world.run(10);
+    // Another branch is shown: neither our ROUND nor its reply stands in it.
+    world.thread.truncate(2);
+    world.user_turn("never mind");
+    world.refuse_compose = Some(Refusal::AnchorMoved { last: None });
+    let receipt = "ran".into();
+    world.input(Input::Agent(AgentReport::Settled { ok: true, receipt }));
+    world.run(20);
+    let stop = world.stop();
+    assert_eq!(
+        (stop.row, stop.outcome),
+        (Some(RowId::R10), Outcome::Manual)
+    );
+}
+
+//= spec W13 type=test
+#[test]
+fn a_message_that_may_have_left_while_it_was_typed_is_not_awaited_for_ever() {
+    let mut world = World::new();
+    world.patience = Some(10_000);
+    world.hold = Some("compose");
+    world.attach(AttachCause::First);
+    world.run(5);
+    world.hold = None;
+    // The composer does not answer, and the page stays busy.
+    world.busy = true;
+    world.refused("busy");
+    world.run(400);
+    let stop = world.stop();
+    assert_eq!(
+        (stop.row, stop.outcome),
+        (Some(RowId::R13), Outcome::Unknown)
+    );
 }
