@@ -1,13 +1,28 @@
 //! Records without the texts that they carry, for reports that leave the machine.
 
-use super::{Accepted, Attested, Intent, Judgement, Opened, Record};
-use crate::{message::Objective, text::Private};
+use super::{Accepted, Attested, Intent, Judgement, Opened, Record, Stop};
+use crate::{message::Objective, outcome::Outcome, text::Private};
 
 impl Private {
     /// Its length in its place.
     #[must_use]
     pub fn elided(&self) -> Self {
         Self::from(format!("<{} characters>", self.chars()))
+    }
+}
+
+impl Stop {
+    /// The stop without the label that the remote gave to what it is blocked by: the one
+    /// reason that holds a word of a reply.
+    #[must_use]
+    pub fn without_label(&self) -> Self {
+        let mut stop = self.clone();
+        if stop.outcome == Outcome::Blocked
+            && let Some((said, label)) = self.why.split_once(": ")
+        {
+            stop.why = format!("{said}: {}", Private::from(label).elided().as_str());
+        }
+        stop
     }
 }
 
@@ -76,6 +91,7 @@ impl Record {
                     receipt: receipt.elided(),
                 },
             },
+            Self::Stopped(stop) => Self::Stopped(stop.without_label()),
             Self::Judged {
                 judgement:
                     Judgement::Held
@@ -94,7 +110,6 @@ impl Record {
             | Self::NotStarted { .. }
             | Self::InDoubt { .. }
             | Self::Decided { .. }
-            | Self::Stopped(_)
             | Self::Lifted { .. }
             | Self::Attested { .. }
             | Self::Abandoned { .. } => self.clone(),

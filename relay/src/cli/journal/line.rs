@@ -120,7 +120,7 @@ pub(super) fn of(record: &Record) -> (&'static str, String) {
                 stop.code
                     .map_or_else(String::new, |code| format!(" ({code})")),
                 stop.row.map_or_else(String::new, |row| format!(", {row}")),
-                stop.why
+                stop.without_label().why
             ),
         ),
         Record::Lifted { who, why, limit } => {
@@ -254,6 +254,8 @@ fn accepted(plan: &Accepted) -> String {
 
 #[cfg(test)]
 mod tests {
+    use protocol::{outcome::Outcome, record::Stop};
+
     use super::*;
     use crate::{journal::sample, testing::snapshot};
 
@@ -274,5 +276,30 @@ mod tests {
             );
         }
         snapshot!("journal_show", all);
+    }
+
+    #[test]
+    fn what_the_remote_is_blocked_by_stays_between_it_and_the_person() {
+        let stop = |outcome| {
+            Record::Stopped(Stop {
+                outcome,
+                code: None,
+                row: None,
+                why: "the remote is blocked: the key of the safe".to_owned(),
+                standing: true,
+                interrupted: false,
+            })
+        };
+        let blocked = stop(Outcome::Blocked);
+        let json = serde_json::to_string(&blocked.without_texts()).unwrap();
+        for said in [of(&blocked).1, json] {
+            assert!(
+                said.contains("the remote is blocked: <19 characters>"),
+                "{said}"
+            );
+            assert!(!said.contains("safe"), "{said}");
+        }
+        // Every other reason is in words of our own.
+        assert!(of(&stop(Outcome::Manual)).1.contains("the key of the safe"));
     }
 }
