@@ -16,6 +16,7 @@ pub mod place;
 pub mod recording;
 pub mod run;
 pub mod sabotage;
+pub mod scripts;
 pub mod seat;
 pub mod start;
 pub mod telemetry;

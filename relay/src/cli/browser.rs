@@ -178,16 +178,10 @@ pub(super) fn looking(
     limits: &Limits,
     keep_browser: bool,
 ) -> cdp::Config {
-    let scripts = capture::scripts();
     cdp::Config {
         endpoint,
         tab,
-        scripts: cdp::Scripts {
-            observe: scripts.observe,
-            compose: scripts.compose,
-            submit_guard: scripts.submit_guard,
-            copyhook: scripts.copyhook,
-        },
+        scripts: crate::scripts::scripts(),
         stream_paths: Vec::new(),
         limits: cdp::Limits {
             call_ms: limits.call_ms,

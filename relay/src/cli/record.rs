@@ -73,10 +73,7 @@ pub(super) fn main(args: &RecordArgs) -> Result<u8, Failure> {
         ..cdp::TabWish::default()
     };
     let mut config = browser::looking(endpoint, tab, &Limits::default(), true);
-    config.stream_paths = capture::STREAM_PATHS
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    config.stream_paths = crate::scripts::stream_paths();
     let seconds = args.seconds.unwrap_or(u64::MAX);
     let (recorder, end_ms) =
         signals::block_on(async { watch(config, Duration::from_secs(seconds)).await })?;

@@ -133,7 +133,6 @@ struct House<'a> {
 
 impl<'a> House<'a> {
     fn open(standin: Standin, awaiting: &'a Awaiting, stage: &Stage) -> Self {
-        let scripts = capture::scripts();
         let path = awaiting.conversation.as_ref();
         let path = path.map(|id| format!("c/{id}")).unwrap_or_default();
         let (commands, observations) = cdp::spawn(cdp::Config {
@@ -142,16 +141,8 @@ impl<'a> House<'a> {
                 open_at: Some(format!("{}{path}", standin.url)),
                 ..TabWish::default()
             },
-            scripts: cdp::Scripts {
-                observe: scripts.observe,
-                compose: scripts.compose,
-                submit_guard: scripts.submit_guard,
-                copyhook: scripts.copyhook,
-            },
-            stream_paths: capture::STREAM_PATHS
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            scripts: crate::scripts::scripts(),
+            stream_paths: crate::scripts::stream_paths(),
             limits: cdp::Limits::DEFAULT,
             last_epoch: Epoch(0),
             keep_browser: stage.keep_browser,

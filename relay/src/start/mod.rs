@@ -315,13 +315,7 @@ fn opened(setup: &Setup, carrier: &Carrier) -> Opened {
 /// What the driver is told: which browser, which tab, and the scripts it runs
 /// without knowing them.
 pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
-    let found = capture::scripts();
-    let mut scripts = cdp::Scripts {
-        observe: found.observe,
-        compose: found.compose,
-        submit_guard: found.submit_guard,
-        copyhook: found.copyhook,
-    };
+    let mut scripts = crate::scripts::scripts();
     if let Some(sabotage) = setup.sabotage {
         sabotage.scripts(&mut scripts);
     }
@@ -335,10 +329,7 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
             close_opened: false,
         },
         scripts,
-        stream_paths: capture::STREAM_PATHS
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
+        stream_paths: crate::scripts::stream_paths(),
         limits: driver_limits(limits),
         last_epoch: state.epoch,
         keep_browser: setup.keep_browser,

@@ -4,7 +4,7 @@
 #[path = "../../../cdp/tests/common/ends.rs"]
 mod ends;
 
-use cdp::{Config, Limits, Scripts, TabWish};
+use cdp::{Config, Limits, TabWish};
 pub use ends::{Ends, Profile};
 use fixtures::scenario::Scenario;
 use fixtures::server::{Layout, Standin, StandinConfig, start};
@@ -34,23 +34,14 @@ pub async fn standin(layout: Layout, faults: &[(&str, &str)]) -> Standin {
 }
 
 pub fn driver(page: &Standin, profile: &Profile) -> Config {
-    let scripts = capture::scripts();
     Config {
         endpoint: profile.launch(),
         tab: TabWish {
             open_at: Some(page.url.clone()),
             ..TabWish::default()
         },
-        scripts: Scripts {
-            observe: scripts.observe,
-            compose: scripts.compose,
-            submit_guard: scripts.submit_guard,
-            copyhook: scripts.copyhook,
-        },
-        stream_paths: vec![
-            "/backend-api/f/conversation".to_owned(),
-            "/backend-api/ws/".to_owned(),
-        ],
+        scripts: relay::scripts::scripts(),
+        stream_paths: relay::scripts::stream_paths(),
         limits: Limits::DEFAULT,
         last_epoch: Epoch(0),
         keep_browser: false,

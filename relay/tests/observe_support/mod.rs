@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use capture::{Awaited, Evidence, Limits, prove};
-use cdp::{Commands, Config, Control, Endpoint, Launch, Observations, Scripts, TabWish};
+use cdp::{Commands, Config, Control, Endpoint, Launch, Observations, TabWish};
 use fixtures::fault::FaultSpec;
 use fixtures::scenario::Scenario;
 use fixtures::server::{CodeForm, Lang, Layout, Standin, StandinConfig, start};
@@ -127,23 +127,14 @@ impl Page {
 
     /// A page of a stand-in that runs already.
     pub async fn at(browser: &Browser, standin: Standin, url: &str) -> Self {
-        let scripts = capture::scripts();
         let (commands, observations) = cdp::spawn(Config {
             endpoint: browser.endpoint(),
             tab: TabWish {
                 open_at: Some(url.to_owned()),
                 ..TabWish::default()
             },
-            scripts: Scripts {
-                observe: scripts.observe,
-                compose: scripts.compose,
-                submit_guard: scripts.submit_guard,
-                copyhook: scripts.copyhook,
-            },
-            stream_paths: capture::STREAM_PATHS
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            scripts: relay::scripts::scripts(),
+            stream_paths: relay::scripts::stream_paths(),
             limits: cdp::Limits::DEFAULT,
             last_epoch: Epoch(0),
             keep_browser: true,
