@@ -4,6 +4,7 @@ pub mod agent;
 pub mod claims;
 pub mod cli;
 pub mod clock;
+pub mod config;
 pub mod crash;
 pub mod demo;
 pub mod faults;

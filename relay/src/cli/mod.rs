@@ -5,6 +5,7 @@
 
 mod approver;
 mod browser;
+mod config;
 mod demo;
 mod diff;
 mod doctor;
@@ -22,6 +23,7 @@ mod replay;
 mod request;
 mod run;
 mod session;
+mod settle;
 mod signals;
 mod standin;
 mod status;
@@ -148,6 +150,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     Diff(diff::DiffArgs),
     Undo(undo::UndoArgs),
+    Config(config::ConfigArgs),
     Explain(explain::ExplainArgs),
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
@@ -169,6 +172,7 @@ impl Command {
             | Self::Doctor(_)
             | Self::Diff(_)
             | Self::Undo(_)
+            | Self::Config(_)
             | Self::Explain(_)
             | Self::Record(_)
             | Self::Standin(_) => false,
@@ -184,9 +188,10 @@ pub fn main() -> ExitCode {
 
 fn exit_of(args: Vec<OsString>) -> u8 {
     let json = usage::wants_json(&args);
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match settle::parse(args) {
         Ok(cli) => cli,
-        Err(error) => return usage::told(&error, json),
+        Err(settle::Unsettled::Line(error)) => return usage::told(&error, json),
+        Err(settle::Unsettled::Config(failure)) => return failure.told(json),
     };
     let json = cli.command.tells_json();
     match dispatch(cli) {
@@ -207,6 +212,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Doctor(args) => doctor::main(args),
         Command::Diff(args) => diff::main(&args),
         Command::Undo(args) => undo::main(&args),
+        Command::Config(args) => config::main(&args),
         Command::Explain(args) => explain::main(&args),
         Command::Record(args) => record::main(&args),
         Command::Replay(args) => replay::main(&args),
