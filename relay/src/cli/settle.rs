@@ -207,8 +207,8 @@ mod tests {
 
     use super::*;
 
-    /// What holds for these arguments of `brb`, with this configured for the user.
-    fn settled(args: &[&str], text: &str) -> BTreeMap<&'static str, String> {
+    /// What this text configures for the user.
+    fn configured(text: &str) -> Config {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(crate::config::USER_FILE), text).unwrap();
         let sources = Sources {
@@ -216,7 +216,12 @@ mod tests {
             cwd: folder.path().to_owned(),
             home: None,
         };
-        let config = Config::read(&sources, |_| None).unwrap();
+        Config::read(&sources, |_| None).unwrap()
+    }
+
+    /// What holds for these arguments of `brb`, with this configured for the user.
+    fn settled(args: &[&str], text: &str) -> BTreeMap<&'static str, String> {
+        let config = configured(text);
         let said = Cli::command()
             .try_get_matches_from([&["brb"], args].concat())
             .unwrap();
@@ -292,15 +297,7 @@ mod tests {
     #[test]
     fn a_flag_outweighs_what_is_configured() {
         let held = |args: &[&str]| {
-            let folder = tempfile::tempdir().unwrap();
-            let text = "[limits]\nrounds_max = 3\n";
-            std::fs::write(folder.path().join(crate::config::USER_FILE), text).unwrap();
-            let sources = Sources {
-                user: folder.path().to_owned(),
-                cwd: folder.path().to_owned(),
-                home: None,
-            };
-            let config = Config::read(&sources, |_| None).unwrap();
+            let config = configured("[limits]\nrounds_max = 3\n");
             let settings: Vec<_> = config.settings().iter().collect();
             let command = beneath(Cli::command(), &["run".to_owned()], &settings);
             let matches = command.try_get_matches_from([&["brb", "run", "x"], args].concat());

@@ -8,8 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use relay::agent::{
-    AgentError, Answer, Approve, Approver, Carrier, ExitRecord, Order, Outcome, Question, Running,
-    SandboxKind, SandboxRule, Settings, Spawned, UndoRule, proc,
+    AgentError, Answer, Approve, Approver, Carrier, Ended, ExitRecord, Order, Outcome, Question,
+    Running, SandboxKind, SandboxRule, Settings, Spawned, UndoRule, proc,
 };
 
 /// How long a test waits for what must come; only a broken test ever waits it out.
@@ -183,5 +183,18 @@ pub struct Nobody;
 impl Approver for Nobody {
     fn ask(&mut self, question: Question) -> futures::future::BoxFuture<'_, Answer> {
         panic!("asked: {question:?}")
+    }
+}
+
+/// Both kinds of sandbox.
+pub const KINDS: [SandboxKind; 2] = [SandboxKind::Bubblewrap, SandboxKind::Landlock];
+
+/// Runs one command inside of this kind and says whether it ended with 0.
+pub async fn works(place: &Place, round: u32, command: &str) -> bool {
+    let mut order = place.order(&[command]);
+    order.round = round;
+    match place.start(&order).await.outcome().await {
+        Outcome::Settled(record) => record.ended == Ended::Settled { ok: true },
+        other @ (Outcome::NotStarted { .. } | Outcome::InDoubt { .. }) => panic!("{other:?}"),
     }
 }
