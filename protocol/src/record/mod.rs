@@ -423,6 +423,10 @@ pub struct Stop {
     pub standing: bool,
     /// A signal ended the run; true besides a worse truth.
     pub interrupted: bool,
+    /// The facts that met the row, as the table names them.
+    //= spec RP6
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<String>,
 }
 
 #[cfg(test)]

@@ -128,6 +128,7 @@ impl Session {
         };
         Stop {
             row: Some(row),
+            facts: Some(facts.to_string()),
             ..stop_of(self.truth(outcome), code, &why)
         }
     }

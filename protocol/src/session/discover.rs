@@ -172,7 +172,7 @@ impl Session {
 const READ_GAP_MS: SpanMs = 500;
 
 /// Whether two readings show the same turns.
-fn alike(one: &Reading, other: &Reading) -> bool {
+pub(super) fn alike(one: &Reading, other: &Reading) -> bool {
     let same = |(a, b): (&Turn, &Turn)| a.key == b.key && a.role == b.role && a.text == b.text;
     one.place == other.place
         && one.turns.len() == other.turns.len()

@@ -24,6 +24,7 @@ mod live;
 mod lost;
 mod owe;
 mod phase;
+mod review;
 mod submit;
 mod take;
 mod wait;
@@ -32,6 +33,7 @@ pub use ask::Decision;
 pub use decide::Move;
 pub use input::{AgentReport, BrowserBy, Effect, Input, Pace, Start, TabBy};
 pub use phase::Phase;
+pub use review::{Looked, PageSeen, Review, facts_alone};
 
 use std::collections::VecDeque;
 
@@ -295,6 +297,7 @@ pub(crate) fn stop_of(outcome: Outcome, code: Option<Code>, why: &str) -> Stop {
         why: why.to_owned(),
         standing: is_standing(outcome),
         interrupted: false,
+        facts: None,
     }
 }
 

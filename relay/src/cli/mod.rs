@@ -20,6 +20,7 @@ mod look;
 mod out;
 mod record;
 mod replay;
+mod report;
 mod request;
 mod run;
 mod session;
@@ -146,6 +147,7 @@ enum Command {
     Login(login::LoginArgs),
     List(list::ListArgs),
     Status(status::StatusArgs),
+    Report(report::ReportArgs),
     Journal(journal::JournalArgs),
     Doctor(doctor::DoctorArgs),
     Diff(diff::DiffArgs),
@@ -168,6 +170,7 @@ impl Command {
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
+            | Self::Report(_)
             | Self::Journal(_)
             | Self::Doctor(_)
             | Self::Diff(_)
@@ -208,6 +211,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Login(args) => login::main(args),
         Command::List(args) => list::main(&args),
         Command::Status(args) => status::main(&args),
+        Command::Report(args) => report::main(&args),
         Command::Journal(args) => journal::main(&args),
         Command::Doctor(args) => doctor::main(args),
         Command::Diff(args) => diff::main(&args),

@@ -84,7 +84,8 @@ fn checkpoint(state: &State) -> String {
     }
 }
 
-fn judged(row: &SendRow) -> &'static str {
+/// What came of a message's reply.
+pub(super) fn judged(row: &SendRow) -> &'static str {
     use protocol::record::Judgement;
     match &row.judged {
         _ if row.void => "void",
@@ -97,7 +98,8 @@ fn judged(row: &SendRow) -> &'static str {
     }
 }
 
-fn plan_words(state: &State) -> Option<String> {
+/// How far the open plan has come.
+pub(super) fn plan_words(state: &State) -> Option<String> {
     let row = state.plan.as_ref()?;
     let (round, key) = (row.accepted.round, &row.accepted.key);
     Some(match &row.stage {

@@ -75,6 +75,7 @@ fn a_session_that_went_on_is_read_anew() {
         why: "a draft".into(),
         standing: true,
         interrupted: false,
+        facts: None,
     });
     let place_of = Seq(all as u64 - 1);
     journal

@@ -162,6 +162,7 @@ pub(crate) fn records() -> Vec<Record> {
         why: "the remote said done".into(),
         standing: false,
         interrupted: false,
+        facts: None,
     }));
     all
 }

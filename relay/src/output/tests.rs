@@ -206,6 +206,7 @@ fn a_stop_says_what_happened_and_what_to_do() {
                 why: "something\u{7} happened".into(),
                 standing: false,
                 interrupted: false,
+                facts: None,
             };
             let (what, help) = stop_words(&stop, &State::default());
             if code.is_none() || outcome == Outcome::Manual {

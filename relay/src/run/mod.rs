@@ -224,6 +224,7 @@ impl<'r> Relay<'r> {
                 why: "a second signal ended the run at once".to_owned(),
                 standing: false,
                 interrupted: true,
+                facts: None,
             });
             return;
         }
@@ -362,6 +363,7 @@ impl<'r> Relay<'r> {
             why: "the loop ended without a stop".to_owned(),
             standing: false,
             interrupted: false,
+            facts: None,
         });
         let limit = Duration::from_millis(if self.signals > 1 { END_NOW_MS } else { END_MS });
         let _ = tokio::time::timeout(limit, self.let_go()).await;

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "these are tests")]
 
+pub mod journals;
 pub mod scene;
 
 use std::{
@@ -50,6 +51,11 @@ impl Brb {
 
     pub fn args(mut self, args: &[&str]) -> Self {
         self.command.args(args);
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
         self
     }
 

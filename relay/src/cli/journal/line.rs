@@ -8,7 +8,7 @@ use protocol::{
 };
 
 /// The record's kind, and what it says, without the texts that it carries.
-pub(super) fn of(record: &Record) -> (&'static str, String) {
+pub(in crate::cli) fn of(record: &Record) -> (&'static str, String) {
     match record {
         Record::Opened(opened) => (
             "opened",
@@ -135,7 +135,7 @@ pub(super) fn of(record: &Record) -> (&'static str, String) {
 }
 
 /// The text that a record carries, if it carries one.
-pub(super) fn text_of(record: &Record) -> Option<&Private> {
+pub(in crate::cli) fn text_of(record: &Record) -> Option<&Private> {
     match record {
         Record::Opened(opened) => Some(&opened.request),
         Record::Intent(intent) => Some(&intent.text),
@@ -193,7 +193,8 @@ fn intended(intent: &Intent) -> String {
     )
 }
 
-fn rests_on(evidence: &SendEvidence) -> String {
+/// What a message's state rests on.
+pub(in crate::cli) fn rests_on(evidence: &SendEvidence) -> String {
     match evidence {
         SendEvidence::OwnTurn { turn: Some(turn) } => {
             format!("our whole text stands after the anchor as turn {turn}")

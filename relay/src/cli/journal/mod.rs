@@ -2,7 +2,7 @@
 //!
 //! It reads beside a relay that is writing, and sees each record once it is stored.
 
-mod line;
+pub(super) mod line;
 
 use clap::{Args, Subcommand};
 use protocol::{

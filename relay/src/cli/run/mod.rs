@@ -14,7 +14,7 @@ use protocol::{id::Sid, message::Objective};
 
 use self::{agent::AgentArgs, kept::Kept};
 use super::{
-    Common, browser::BrowserArgs, failure::Failure, limits::LimitFlags, request, signals,
+    Common, browser::BrowserArgs, failure::Failure, limits::LimitFlags, report, request, signals,
     told::Told,
 };
 use crate::{
@@ -105,6 +105,7 @@ async fn relay(setup: Setup, mut told: Told) -> Result<u8, Failure> {
 async fn relay_parts(parts: Parts, held: Held, sid: &Sid, told: &mut Told) -> u8 {
     let ending = run::run(parts, told).await;
     tracing::info!(%sid, outcome = %ending.stop.outcome, exit = ending.exit(), "run over");
+    report::keep(&held.folder);
     drop(held);
     ending.exit()
 }
