@@ -14,7 +14,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "The reply is not exactly one code block with nothing beside it.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see `brb status`, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, read `brb report`, then decide with `brb resume`.",
     },
     About {
         code: Code::Header,
@@ -23,7 +23,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "The code block does not begin with the header that was asked for.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see `brb status`, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, read `brb report`, then decide with `brb resume`.",
     },
     About {
         code: Code::Frame,
@@ -32,7 +32,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "The FRAME line is missing or belongs to another session, round, plan or request.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see which field differs, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, see which field differs, then decide with `brb resume`.",
     },
     About {
         code: Code::Required,
@@ -41,7 +41,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "A field or section that must be there is missing or empty.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see which field is missing, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, see which field is missing, then decide with `brb resume`.",
     },
     About {
         code: Code::Decision,
@@ -50,7 +50,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "DECISION is missing or none of continue, done, blocked and need_info.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see `brb status`, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, read `brb report`, then decide with `brb resume`.",
     },
     About {
         code: Code::Parse,
@@ -59,7 +59,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Violation,
         what: "A field or section stands twice, or a line fits nowhere.",
-        remedy: "The relay asks for the same round again, at most twice; if it stopped, see `brb status`, then begin a new session in a new conversation.",
+        remedy: "The relay asks for the same round again, at most twice; if it stopped, read `brb report`, then decide with `brb resume`.",
     },
     About {
         code: Code::Version,
@@ -68,7 +68,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R9),
         outcome: Outcome::Manual,
         what: "The two sides name different handshake versions.",
-        remedy: "The relay declares its context anew once; if that did not help, start a session in a new conversation.",
+        remedy: "The relay declares its context anew once; if that did not help, decide with `brb resume`, or begin anew in a new conversation.",
     },
     About {
         code: Code::Contract,
@@ -77,7 +77,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R9),
         outcome: Outcome::Manual,
         what: "The two sides name different plan contracts or capabilities.",
-        remedy: "The relay declares its context anew once; if that did not help, start a session in a new conversation.",
+        remedy: "The relay declares its context anew once; if that did not help, decide with `brb resume`, or begin anew in a new conversation.",
     },
     About {
         code: Code::Capture,
@@ -86,7 +86,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R1),
         outcome: Outcome::Manual,
         what: "The relay could not prove that it has the complete reply.",
-        remedy: "Look at the tab, then begin a new session in a new conversation; the relay has read again as often as it may and sends nothing.",
+        remedy: "Look at the tab, then decide with `brb resume`; the relay has read again as often as it may and sends nothing.",
     },
     About {
         code: Code::SourceUncertain,
@@ -95,7 +95,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R1),
         outcome: Outcome::Manual,
         what: "Two sources of the same finished reply differ.",
-        remedy: "Look at the tab, then begin a new session in a new conversation; the relay never picks a source by itself.",
+        remedy: "Look at the tab, then decide with `brb resume`; the relay never picks a source by itself.",
     },
     About {
         code: Code::Truncated,
@@ -104,7 +104,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The page stopped in the middle of the reply and offers to continue it.",
-        remedy: "Look at the tab, let the reply be continued by hand, then begin a new session in a new conversation; the relay presses nothing.",
+        remedy: "Look at the tab, let the reply be continued by hand, then decide with `brb resume`; the relay presses nothing.",
     },
     About {
         code: Code::Interference,
@@ -113,7 +113,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R10),
         outcome: Outcome::Manual,
         what: "Somebody else wrote, edited or regenerated in the conversation.",
-        remedy: "Read the conversation, then begin a new session in a new conversation; keep hands off the tab while a run is on.",
+        remedy: "Read the conversation, then decide with `brb resume`; keep hands off the tab while a run is on.",
     },
     About {
         code: Code::PageFailed,
@@ -122,7 +122,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The page shows an error in place of the reply.",
-        remedy: "Look at the tab; when the page works again, begin a new session in a new conversation; the message counts as sent.",
+        remedy: "Look at the tab; when the page works again, decide with `brb resume`; the message counts as sent.",
     },
     About {
         code: Code::Capacity,
@@ -131,7 +131,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The page says that the model is at capacity.",
-        remedy: "Wait or choose another model in the tab, then begin a new session in a new conversation; the message counts as sent.",
+        remedy: "Wait or choose another model in the tab, then decide with `brb resume`; the message counts as sent.",
     },
     About {
         code: Code::Conversation,
@@ -140,7 +140,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The tab no longer shows the conversation of this session.",
-        remedy: "Bring the conversation back into that tab, or close it, then begin a new session in a new conversation.",
+        remedy: "Bring the conversation back into that tab, or close it, then decide with `brb resume`.",
     },
     About {
         code: Code::TabGone,
@@ -149,7 +149,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The tab of this session is gone.",
-        remedy: "Open the conversation again, then begin a new session in a new conversation.",
+        remedy: "Open the conversation again, then decide with `brb resume`.",
     },
     About {
         code: Code::Renderer,
@@ -158,7 +158,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The page does not answer any more and one reload did not help.",
-        remedy: "Close the tab, open the conversation again, then begin a new session in a new conversation.",
+        remedy: "Close the tab, open the conversation again, then decide with `brb resume`.",
     },
     About {
         code: Code::Dialog,
@@ -167,7 +167,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "A dialog is open in the page and holds it up.",
-        remedy: "Answer the dialog by hand, then begin a new session in a new conversation.",
+        remedy: "Answer the dialog by hand, then decide with `brb resume`.",
     },
     About {
         code: Code::Draft,
@@ -176,7 +176,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R0),
         outcome: Outcome::Manual,
         what: "The composer holds a draft that is not the relay's.",
-        remedy: "Send or remove the draft by hand, then begin a new session in a new conversation; the relay never touches it.",
+        remedy: "Send or remove the draft by hand, then decide with `brb resume`; the relay never touches it.",
     },
     About {
         code: Code::Compose,
@@ -185,7 +185,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Manual,
         what: "The message could not be typed exactly; it was not sent.",
-        remedy: "Look at the composer in the tab, shorten the request if it is very long, then begin a new session in a new conversation.",
+        remedy: "Look at the composer in the tab, shorten the request if it is very long, then decide with `brb resume`.",
     },
     About {
         code: Code::Submit,
@@ -194,7 +194,7 @@ pub(super) const ROWS: [About; 32] = [
         row: None,
         outcome: Outcome::Manual,
         what: "The message stands typed but could not be submitted; it was not sent.",
-        remedy: "Look whether the send control is usable in the tab, then begin a new session in a new conversation.",
+        remedy: "Look whether the send control is usable in the tab, then decide with `brb resume`.",
     },
     About {
         code: Code::Layout,
@@ -212,7 +212,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R12),
         outcome: Outcome::Stopped,
         what: "The page asks for a person: a challenge, a login, a limit or the account.",
-        remedy: "Settle it by hand in the tab, then begin a new session in a new conversation.",
+        remedy: "Settle it by hand in the tab, then decide with `brb resume`.",
     },
     About {
         code: Code::Establish,
@@ -221,7 +221,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R8),
         outcome: Outcome::Manual,
         what: "The remote did not acknowledge the handshake, also after it was declared anew.",
-        remedy: "Start in a new conversation, or with another model.",
+        remedy: "Decide with `brb resume`, or begin anew in a new conversation or with another model.",
     },
     About {
         code: Code::NoBrowser,
@@ -275,7 +275,7 @@ pub(super) const ROWS: [About; 32] = [
         row: Some(RowId::R11),
         outcome: Outcome::Manual,
         what: "The agent could not be started, or ended without an outcome.",
-        remedy: "See `brb diff` for what it may have done, then begin a new session in a new conversation.",
+        remedy: "See `brb diff` for what it may have done, then decide with `brb resume`.",
     },
     About {
         code: Code::Config,

@@ -119,6 +119,7 @@ impl Review {
                 Effect::Page(command) => match command.ask {
                     Ask::Look | Ask::Read => return Some(command),
                     Ask::Survey
+                    | Ask::Html { .. }
                     | Ask::Compose { .. }
                     | Ask::Submit { .. }
                     | Ask::ClearDraft { .. }

@@ -99,7 +99,7 @@ impl AgentError {
                 "run in a terminal, or choose --approve read-only, workspace or all"
             }
             Self::AskTimedOut { .. } => {
-                "answer in time, or raise --ask-s; to go on, begin a new session in a new conversation"
+                "answer in time, or raise --ask-s; to go on, decide with `brb resume`"
             }
             Self::Contradiction(_) => "drop one of the two options",
             Self::NoFolder(_) => "give an existing folder with --cwd",
@@ -114,7 +114,7 @@ impl AgentError {
             Self::Git { .. } => "repair the repository, or give --no-undo",
             Self::WrapperNotReady(_) => "run brb doctor",
             Self::AlreadyBegun(_) => {
-                "look with brb diff at what it may have done, then begin a new session"
+                "look with brb diff at what it may have done, then decide with `brb resume`"
             }
             Self::BadOrder(_) => "report this: it is a defect of the relay",
         }

@@ -62,6 +62,11 @@ impl BrowserArgs {
         self.attach.is_some()
     }
 
+    /// The running browser to use, as it was given.
+    pub fn attached_to(&self) -> Option<&str> {
+        self.attach.as_deref()
+    }
+
     /// Whether a browser is to be started, said in so many words.
     pub fn launches(&self) -> bool {
         self.launch

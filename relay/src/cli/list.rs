@@ -129,6 +129,17 @@ fn text(all: &[Listed], place: &Place) -> String {
             );
         }
     }
+    let waits = |one: &&Listed| {
+        let stopped = |it: &Summary| matches!(it.standing, Standing::Stopped { .. });
+        one.summary.as_ref().is_ok_and(stopped) && !is_running(one, place)
+    };
+    if let Some(one) = all.iter().find(waits) {
+        let _ = writeln!(
+            text,
+            "\nwaits for a person; decide with: brb resume {}",
+            one.sid
+        );
+    }
     text
 }
 

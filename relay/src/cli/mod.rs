@@ -22,6 +22,7 @@ mod record;
 mod replay;
 mod report;
 mod request;
+mod resume;
 mod run;
 mod session;
 mod settle;
@@ -148,6 +149,7 @@ enum Command {
     List(list::ListArgs),
     Status(status::StatusArgs),
     Report(report::ReportArgs),
+    Resume(Box<resume::ResumeArgs>),
     Journal(journal::JournalArgs),
     Doctor(doctor::DoctorArgs),
     Diff(diff::DiffArgs),
@@ -164,6 +166,7 @@ impl Command {
     fn tells_json(&self) -> bool {
         match self {
             Self::Run(args) => args.json,
+            Self::Resume(args) => args.json,
             Self::Demo(args) => args.json,
             Self::Faults(args) => args.json,
             Self::Replay(args) => args.json,
@@ -212,6 +215,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::List(args) => list::main(&args),
         Command::Status(args) => status::main(&args),
         Command::Report(args) => report::main(&args),
+        Command::Resume(args) => resume::main(*args),
         Command::Journal(args) => journal::main(&args),
         Command::Doctor(args) => doctor::main(args),
         Command::Diff(args) => diff::main(&args),

@@ -200,9 +200,26 @@ pub fn stop_words(stop: &Stop, state: &State) -> (String, String) {
     };
     let help = match continue_words(state) {
         Some(command) if !stop.standing => format!("{help} Go on with `{command}`."),
-        Some(_) | None => help.to_owned(),
+        Some(_) | None => for_session(help, state),
     };
     (format!("error[{label}]: {}", one_line(&stop.why)), help)
+}
+
+/// The remedy with this very session's name in it; where it names no command, with the one
+/// by which a person decides.
+fn for_session(help: &str, state: &State) -> String {
+    const RESUME: &str = "`brb resume`";
+    let Some(opened) = state.opened.as_ref().filter(|_| !state.is_closed()) else {
+        return help.to_owned();
+    };
+    let named = format!("`brb resume {}`", opened.sid());
+    if help.contains(RESUME) {
+        return help.replace(RESUME, &named);
+    }
+    match state.standing_stop() {
+        Some(_) => format!("{help} Then decide with {named}."),
+        None => help.to_owned(),
+    }
 }
 
 const fn outcome_remedy(outcome: Outcome) -> &'static str {
@@ -211,19 +228,19 @@ const fn outcome_remedy(outcome: Outcome) -> &'static str {
         Outcome::Defect => "Report this with the log; the journal is left as it is.",
         Outcome::Usage => "Run the command with `--help`.",
         Outcome::Blocked => {
-            "Read the conversation for what is asked for, do it, then begin a new session in a new conversation."
+            "Read the conversation for what is asked for, do it, then lift the stop with `brb resume`."
         }
-        Outcome::Manual => "Read `brb status` of the session, then decide how to go on.",
+        Outcome::Manual => "Read what happened, then decide with `brb resume`.",
         Outcome::Unknown => {
-            "Look into the conversation whether the message stands there; it is never sent again by itself."
+            "Look into the conversation whether the message stands there; it is never sent again by itself; then decide with `brb resume`."
         }
-        Outcome::Stopped => {
-            "Settle it by hand in the tab, then begin a new session in a new conversation."
+        Outcome::Stopped => "Settle it by hand in the tab, then lift the stop with `brb resume`.",
+        Outcome::Boundary => {
+            "Lift the stop with `brb resume`, with a new limit or the old one once more."
         }
-        Outcome::Boundary => "Lift the stop with a new limit, or begin a new session.",
         Outcome::Locked => "Let the other relay end or stop it, then start again.",
         Outcome::Violation => {
-            "Read what was wrong with the replies, then begin a new session in a new conversation."
+            "Read what was wrong with the replies, then lift the stop with `brb resume`."
         }
         Outcome::Environment => "Run `brb doctor`.",
         Outcome::Interrupted => "What was decided is kept.",

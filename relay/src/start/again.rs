@@ -7,7 +7,7 @@ use protocol::{
     fault::Code,
     id::Sid,
     outcome::Signal,
-    record::{Journal as _, Record, State},
+    record::{Entry, Journal as _, Record, State},
 };
 use tokio::sync::mpsc;
 
@@ -72,6 +72,55 @@ impl Taken {
     /// Whether its end is stored already: nothing is left to go on with.
     pub fn is_over(&self) -> bool {
         self.state.is_closed() && self.state.stop.is_some()
+    }
+
+    /// Holds the conversation, where it is known, as a run would: what is decided about
+    /// it is decided by one.
+    ///
+    /// # Errors
+    /// [`StartError`]: another relay is in it.
+    //= spec L1
+    pub fn hold_conversation(&self) -> Result<LockClaims, StartError> {
+        let holder = self.holder.clone();
+        Ok(match &self.state.conversation {
+            Some(known) => LockClaims::held(known, holder)?,
+            None => LockClaims::new(None, holder),
+        })
+    }
+
+    /// The state that these records would make.
+    ///
+    /// # Errors
+    /// [`StartError`]: the fold refuses one; nothing was stored.
+    pub fn would_decide(&self, records: &[Record]) -> Result<State, StartError> {
+        let mut state = self.state.clone();
+        for record in records {
+            let entry = Entry {
+                seq: state.seq.next(),
+                at: clock::wall(),
+                run_ms: state.run_ms,
+                record: record.clone(),
+            };
+            state.apply(&entry).map_err(|error| {
+                StartError::new(Code::Usage, error, "see what may be chosen with brb resume")
+            })?;
+        }
+        Ok(state)
+    }
+
+    /// Stores what a person decided, all of it or, where one does not fold, nothing.
+    ///
+    /// # Errors
+    /// [`StartError`].
+    //= spec M2
+    pub fn decide(&mut self, records: &[Record]) -> Result<(), StartError> {
+        self.would_decide(records)?;
+        let owner = self.journal.claim().map_err(not_stored)?;
+        let run_ms = self.state.run_ms;
+        for record in records {
+            store(&mut self.journal, owner, run_ms, record, &mut self.state)?;
+        }
+        self.journal.release(owner).map_err(not_stored)
     }
 
     /// Goes on with it.

@@ -319,20 +319,50 @@ pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
     if let Some(sabotage) = setup.sabotage {
         sabotage.scripts(&mut scripts);
     }
-    cdp::Config {
+    let page = Page {
         endpoint: setup.endpoint.clone(),
+        tab: setup.tab.clone(),
+        chat: setup.chat.clone(),
+        keep_browser: setup.keep_browser,
+    };
+    config(&page, limits, state, scripts)
+}
+
+/// Which browser and tab.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// Which browser.
+    pub endpoint: cdp::Endpoint,
+    /// This very tab, where a person named one.
+    pub tab: Option<TargetId>,
+    /// Where the chat is.
+    pub chat: String,
+    /// Leave a launched browser open at the end.
+    pub keep_browser: bool,
+}
+
+/// What the driver is told by who only looks at a session's page.
+pub fn looker(page: &Page, limits: &Limits, state: &State) -> cdp::Config {
+    let mut config = config(page, limits, state, crate::scripts::scripts());
+    config.tab.close_opened = true;
+    config
+}
+
+fn config(page: &Page, limits: &Limits, state: &State, scripts: cdp::Scripts) -> cdp::Config {
+    cdp::Config {
+        endpoint: page.endpoint.clone(),
         tab: cdp::TabWish {
-            id: setup.tab.clone(),
-            conversation: conversation_address(&setup.chat, state),
+            id: page.tab.clone(),
+            conversation: conversation_address(&page.chat, state),
             opened: state.target.clone(),
-            open_at: Some(setup.chat.clone()),
+            open_at: Some(page.chat.clone()),
             close_opened: false,
         },
         scripts,
         stream_paths: crate::scripts::stream_paths(),
         limits: driver_limits(limits),
         last_epoch: state.epoch,
-        keep_browser: setup.keep_browser,
+        keep_browser: page.keep_browser,
     }
 }
 

@@ -8,6 +8,7 @@ mod manual;
 mod matrix;
 mod random;
 mod recover;
+mod review;
 mod rounds;
 mod sends;
 mod words;

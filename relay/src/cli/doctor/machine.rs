@@ -120,7 +120,8 @@ fn left_open(sid: &Sid, state: &State) -> Vec<Check> {
     const NAME: &str = "sessions";
     let go_on = match Standing::of(state) {
         Standing::Open { .. } => format!("Go on with `brb run --continue {sid}`."),
-        Standing::Done | Standing::Stopped { .. } => format!("See `brb status {sid}`."),
+        Standing::Stopped { .. } => format!("Decide with `brb resume {sid}`."),
+        Standing::Done => format!("See `brb status {sid}`."),
     };
     let flying = state.in_flight();
     let mut all = Vec::new();

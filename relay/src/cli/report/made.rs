@@ -11,7 +11,7 @@ use protocol::{
         RowId,
         manual::{Choice, Choices, Folder, Refused, Seen, choices},
     },
-    session::facts_alone,
+    session::{Looked, facts_alone},
     time::{SpanMs, WallMs},
     wire,
 };
@@ -46,6 +46,8 @@ pub(in crate::cli) struct Report {
     pub forbidden: Vec<Forbidden>,
     pub choices: Vec<Offered>,
     pub records: Vec<Line>,
+    /// What the page showed just now, where it was looked at.
+    pub seen: Vec<(&'static str, String)>,
 }
 
 /// How the last run ended.
@@ -151,7 +153,16 @@ impl Report {
             forbidden,
             choices: offered,
             records: entries.iter().map(|one| said(one, with_text)).collect(),
+            seen: Vec::new(),
         }
+    }
+
+    /// The same after a look at the page: facts, choices and what is refused are of now.
+    pub fn looked_at(&mut self, looked: &Looked, all: &Choices) {
+        self.facts_now = looked.facts.to_string();
+        self.seen = crate::cli::resume::seen_lines(looked);
+        let row = self.row.as_ref().map(|row| row.id);
+        (self.choices, self.forbidden) = offer(all, row);
     }
 
     /// As one JSON value.
@@ -186,7 +197,7 @@ fn offer(all: &Choices, row: Option<RowId>) -> (Vec<Offered>, Vec<Forbidden>) {
 
 /// Whether anything of a plan still works in the session's folder.
 //= spec K6
-fn work_folder(state_dir: &Path, state: &State) -> Folder {
+pub(in crate::cli) fn work_folder(state_dir: &Path, state: &State) -> Folder {
     let Some(opened) = &state.opened else {
         return Folder::Free;
     };

@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::Report;
-use crate::{agent::quote::for_terminal, clock};
+use crate::{
+    agent::quote::{for_terminal, one_line},
+    clock,
+};
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -11,6 +14,12 @@ impl fmt::Display for Report {
         self.standing(f)?;
         self.evidence(f)?;
         self.history(f)?;
+        if !self.seen.is_empty() {
+            writeln!(f, "\nThe page, just now")?;
+        }
+        for (name, said) in &self.seen {
+            writeln!(f, "  {name:<13} {}", one_line(said))?;
+        }
         self.decisions(f)?;
         writeln!(f, "\nVersions")?;
         for (name, version) in &self.versions {
@@ -127,7 +136,7 @@ impl Report {
         if self.choices.is_empty() {
             return writeln!(f, "\nNothing is left to decide.");
         }
-        writeln!(f, "\nA person may decide")?;
+        writeln!(f, "\nA person may decide, with `brb resume {}`", self.sid)?;
         for one in &self.choices {
             writeln!(f, "  {}  {:<12} {}", one.number, one.choice, one.means)?;
         }

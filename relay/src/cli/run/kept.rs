@@ -12,9 +12,9 @@ use crate::{
 
 /// What is kept. Request, chat, folder and limits are not among it: they stand in the journal.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(in crate::cli) struct Kept {
     #[serde(default)]
-    pub agent: AgentArgs,
+    pub(super) agent: AgentArgs,
     #[serde(default)]
     pub browser: BrowserArgs,
     #[serde(default)]

@@ -12,7 +12,8 @@ use std::{
 use clap::Args;
 use protocol::{id::Sid, message::Objective};
 
-use self::{agent::AgentArgs, kept::Kept};
+use self::agent::AgentArgs;
+pub(super) use self::kept::Kept;
 use super::{
     Common, browser::BrowserArgs, failure::Failure, limits::LimitFlags, report, request, signals,
     told::Told,
