@@ -120,7 +120,9 @@ fn a_standing_stop_is_told_with_its_remedy() {
         status.stdout
     );
     assert!(
-        status.stdout.contains(Code::Draft.about().remedy),
+        status
+            .stdout
+            .contains(&format!("decide with `brb resume {SID}`")),
         "{}",
         status.stdout
     );

@@ -325,7 +325,7 @@ mod tests {
                 .ends_with("failure.")
         );
         assert!(receipt_of(true, "  \n").is_err());
-        assert!(receipt_of(true, &"x".repeat(RECEIPT_CHARS_MAX)).is_err());
+        assert!(receipt_of(true, &"x\n".repeat(RECEIPT_CHARS_MAX)).is_err());
     }
 
     #[test]
