@@ -289,6 +289,7 @@ mod tests {
                 why: "the remote is blocked: the key of the safe".to_owned(),
                 standing: true,
                 interrupted: false,
+                facts: None,
             })
         };
         let blocked = stop(Outcome::Blocked);

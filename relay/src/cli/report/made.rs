@@ -6,7 +6,7 @@ use protocol::{
     frame::Checkpoint,
     id::SendId,
     outcome::Signal,
-    record::{Entry, Judgement, PlanStage, Record, SCHEMA_VERSION, State, Stop},
+    record::{Entry, PlanStage, Record, SCHEMA_VERSION, State, Stop},
     recovery::{
         RowId,
         manual::{Choice, Choices, Folder, Refused, Seen, choices},
@@ -114,12 +114,6 @@ pub(in crate::cli) struct Line {
 impl Report {
     /// The report on what these records say.
     pub fn new(state_dir: &Path, entries: &[Entry], state: &State, with_text: bool) -> Self {
-        // A reason may end with the label that the remote gave: that is reply text.
-        let labels = if with_text {
-            Vec::new()
-        } else {
-            labels(entries)
-        };
         let opened = state.opened.as_ref();
         let limits = opened
             .map(|opened| opened.limits.clone())
@@ -138,7 +132,7 @@ impl Report {
             sid: opened.map_or_else(String::new, |opened| opened.sid().to_string()),
             made_at: clock::wall(),
             versions: versions(entries, state),
-            stop: stop.map(|stop| stop_said(stop, entries, &labels)),
+            stop: stop.map(|stop| stop_said(stop, entries, with_text)),
             row: row.map(|id| RowSaid {
                 id,
                 failure: id.row().failure,
@@ -158,10 +152,7 @@ impl Report {
             conversation: state.conversation.as_ref().map(|id| id.0.clone()),
             forbidden,
             choices: offered,
-            records: entries
-                .iter()
-                .map(|one| said(one, with_text, &labels))
-                .collect(),
+            records: entries.iter().map(|one| said(one, with_text)).collect(),
             seen: Vec::new(),
         }
     }
@@ -245,31 +236,13 @@ fn versions(entries: &[Entry], state: &State) -> BTreeMap<&'static str, String> 
     all
 }
 
-/// The labels that the remote gave to its plans.
-fn labels(entries: &[Entry]) -> Vec<&str> {
-    let mut all = Vec::new();
-    for entry in entries {
-        if let Record::Judged {
-            judgement: Judgement::Accepted(plan),
-            ..
-        } = &entry.record
-        {
-            all.push(plan.task.as_str());
-        }
-    }
-    all
-}
-
-/// A sentence without the label at its end.
-fn unlabelled(text: &str, labels: &[&str]) -> String {
-    let cut = labels.iter().find_map(|label| {
-        let head = text.strip_suffix(label)?.strip_suffix(": ")?;
-        Some(format!("{head}: <{} characters>", label.chars().count()))
-    });
-    cut.unwrap_or_else(|| text.to_owned())
-}
-
-fn stop_said(stop: &Stop, entries: &[Entry], labels: &[&str]) -> StopSaid {
+fn stop_said(stop: &Stop, entries: &[Entry], with_text: bool) -> StopSaid {
+    // A reason may end with the label that the remote gave: that is reply text.
+    let told = if with_text {
+        stop.clone()
+    } else {
+        stop.without_label()
+    };
     let last = entries.iter().rev();
     let at = last
         .filter(|entry| matches!(entry.record, Record::Stopped(_)))
@@ -280,7 +253,7 @@ fn stop_said(stop: &Stop, entries: &[Entry], labels: &[&str]) -> StopSaid {
         exit: stop.outcome.exit(Signal::Interrupt),
         code: stop.code.map(|code| code.name()),
         meaning: stop.code.map(|code| code.about().what),
-        why: one_line(&unlabelled(&stop.why, labels)),
+        why: one_line(&told.why),
         standing: stop.standing,
         at,
         facts: stop.facts.clone(),
@@ -355,7 +328,7 @@ fn last_reading(entries: &[Entry]) -> Option<String> {
     ))
 }
 
-fn said(entry: &Entry, with_text: bool, labels: &[&str]) -> Line {
+fn said(entry: &Entry, with_text: bool) -> Line {
     let (kind, what) = line::of(&entry.record);
     let text = line::text_of(&entry.record).filter(|_| with_text);
     Line {
@@ -363,7 +336,7 @@ fn said(entry: &Entry, with_text: bool, labels: &[&str]) -> Line {
         at: entry.at,
         run_ms: entry.run_ms,
         kind,
-        what: one_line(&unlabelled(&what, labels)),
+        what: one_line(&what),
         text: text.map(|text| text.as_str().to_owned()),
     }
 }
