@@ -16,13 +16,19 @@ use fixtures::{
     timeline::{Line, What as Said},
 };
 use protocol::{
-    page::{Anchor, Answer, Ask, CallId, Epoch, Look, Observation, PageCommand, What},
+    page::{Anchor, Answer, Ask, CallId, Epoch, Look, Loss, Observation, PageCommand, What},
     reply::{Verdict, Want},
 };
 use serde_json::json;
 
 use super::{Awaiting, Judge, Judged};
 
+/// A page that plays is slow at times, and no hung renderer is looked for here.
+const DRIVER: cdp::Limits = cdp::Limits {
+    call_ms: 20_000,
+    renderer_ms: 30_000,
+    ..cdp::Limits::DEFAULT
+};
 /// Setting up: browser, page, the text typed and sent.
 const SETUP_MS: u64 = 45_000;
 /// How much longer than the timeline a page is watched that is late.
@@ -107,13 +113,41 @@ pub async fn play(lines: &[Line], awaiting: &Awaiting, stage: &Stage) -> Result<
     let config = StandinConfig::playing(lines.to_vec(), stage.scale);
     let standin = start(config).await.map_err(PlayError::Standin)?;
     let mut house = House::open(standin, awaiting, stage);
-    let end_ms = lines.last().map_or(0, |line| line.t_ms);
-    let result = house.run(end_ms).await;
+    let result = house.run(Span::of(lines)).await;
     let seen = house.close().await;
     result.map(|judged| Played {
         judged,
         lines: seen,
     })
+}
+
+/// Until when a timeline does something, and until when it is to be watched.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    acted_ms: u64,
+    end_ms: u64,
+}
+
+impl Span {
+    fn of(lines: &[Line]) -> Self {
+        let acts = |line: &&Line| match line.what {
+            Said::Page(_) | Said::Stream { .. } | Said::StreamEnd { .. } | Said::Refuse { .. } => {
+                true
+            }
+            Said::Begin { .. }
+            | Said::Message { .. }
+            | Said::Observation { .. }
+            | Said::Command { .. }
+            | Said::Html { .. }
+            | Said::Note { .. }
+            | Said::End => false,
+        };
+        let t_ms = |line: &Line| line.t_ms;
+        Self {
+            acted_ms: lines.iter().rfind(acts).map_or(0, t_ms),
+            end_ms: lines.last().map_or(0, t_ms),
+        }
+    }
 }
 
 struct House<'a> {
@@ -143,7 +177,7 @@ impl<'a> House<'a> {
             },
             scripts: crate::scripts::scripts(),
             stream_paths: crate::scripts::stream_paths(),
-            limits: cdp::Limits::DEFAULT,
+            limits: DRIVER,
             last_epoch: Epoch(0),
             keep_browser: stage.keep_browser,
         });
@@ -181,9 +215,9 @@ impl<'a> House<'a> {
         self.last_ms
     }
 
-    async fn run(&mut self, end_ms: u64) -> Result<Judged, PlayError> {
+    async fn run(&mut self, span: Span) -> Result<Judged, PlayError> {
         self.send().await?;
-        self.follow(end_ms).await
+        self.follow(span).await
     }
 
     /// Types and sends our message, or begins where it was sent earlier.
@@ -214,8 +248,8 @@ impl<'a> House<'a> {
         self.until("the text sent", sent).await
     }
 
-    /// Follows the reply to its verdict, and on to the timeline's end.
-    async fn follow(&mut self, end_ms: u64) -> Result<Judged, PlayError> {
+    /// Follows the reply to its verdict and until nothing more is done, or to the end.
+    async fn follow(&mut self, Span { acted_ms, end_ms }: Span) -> Result<Judged, PlayError> {
         let late_ms = end_ms.saturating_add(LATE_MS.saturating_mul(self.scale));
         let mut verdict: Option<Judged> = None;
         let mut after = 0;
@@ -227,7 +261,7 @@ impl<'a> House<'a> {
                 verdict = Some(judged.clone());
             }
             let over = match verdict {
-                Some(_) => now >= end_ms && after >= AFTER_MIN,
+                Some(_) => now >= acted_ms && after >= AFTER_MIN,
                 None => now >= end_ms.saturating_add(GRACE_MS.saturating_mul(self.scale)),
             };
             if over || now >= late_ms {
@@ -271,6 +305,12 @@ impl<'a> House<'a> {
                 self.ask(Ask::Look).await?;
                 continue;
             };
+            if let What::Lost(loss) = &said
+                && *loss != Loss::Document
+            {
+                let heard = format!("{loss:?}");
+                return Err(PlayError::NotReady { what, heard });
+            }
             if wanted(&said) {
                 return Ok(());
             }
