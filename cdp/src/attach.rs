@@ -1,4 +1,4 @@
-//! From an open link to an observer that stands in our tab.
+//! From an open link to an observer that stands in our tab, and back to no tab of ours.
 //!
 //! Only the chosen tab is attached; nothing is discovered, enabled or set on
 //! any other. The order matters: domains, then the binding, then the scripts,
@@ -8,14 +8,14 @@ use chromiumoxide::cdp::browser_protocol::{
     emulation::SetFocusEmulationEnabledParams,
     inspector, network, page as page_domain,
     target::{
-        AttachToTargetParams, CreateTargetParams, DetachFromTargetParams, GetTargetsParams,
-        SessionId,
+        AttachToTargetParams, CloseTargetParams, CreateTargetParams, DetachFromTargetParams,
+        GetTargetsParams, SessionId,
     },
 };
 use chromiumoxide::cdp::js_protocol::runtime;
 use protocol::page::TargetId;
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Duration, Instant, sleep, timeout, timeout_at};
 
 use crate::choose::{Choice, choose, pages};
 use crate::config::{Scripts, TabWish};
@@ -27,6 +27,8 @@ use crate::watch::{self, BINDING, Early, Sight, WORLD, Worlds};
 
 /// The largest request body that the browser hands out whole.
 const POST_BYTES_MAX: i64 = 4 << 20;
+/// Between two looks at the browser's list for a tab that is to leave it.
+const GONE_STEP: Duration = Duration::from_millis(50);
 
 /// Our tab, with the observer in it.
 #[derive(Debug)]
@@ -35,19 +37,19 @@ pub(crate) struct Standing {
     pub target: TargetId,
     pub worlds: Worlds,
     pub address: String,
-    /// The tab was opened for this attachment.
-    pub opened: bool,
     /// What the page asked its server for meanwhile.
     pub early: Early,
 }
 
-/// Chooses the tab, attaches to it alone, and arms it.
+/// Chooses the tab, attaches to it alone, and arms it. A tab that is opened for it is
+/// named in `ours` at once: it stands there whatever comes of the attachment.
 pub(crate) async fn attach(
     link: &Link,
     events: &mut mpsc::Receiver<Incoming>,
     wish: &TabWish,
     scripts: &Scripts,
     limits: &Limits,
+    ours: &mut Option<TargetId>,
 ) -> Result<Standing, Error> {
     let deadline = Instant::now() + limits.attach().span();
     let listed = link
@@ -56,7 +58,11 @@ pub(crate) async fn attach(
         .map_err(|e| browser_fault(&e))?;
     let (target, opened) = match choose(&pages(&listed), wish)? {
         Choice::Use(id) => (id, false),
-        Choice::Open(address) => (open(link, &address, limits).await?, true),
+        Choice::Open(address) => {
+            let target = open(link, &address, limits).await?;
+            *ours = Some(target.clone());
+            (target, true)
+        }
     };
     let mut command = AttachToTargetParams::new(target.0.clone());
     command.flatten = Some(true);
@@ -94,7 +100,6 @@ pub(crate) async fn attach(
             target,
             worlds,
             address,
-            opened,
             early,
         }),
         Err(error) => {
@@ -120,6 +125,29 @@ pub(crate) async fn exists(
         .call(None, GetTargetsParams::default(), limits.call())
         .await?;
     Ok(pages(&listed).iter().any(|tab| tab.id == *target))
+}
+
+/// Closes a tab and sees it gone: the browser answers before it is.
+pub(crate) async fn close_tab(
+    link: &Link,
+    target: &TargetId,
+    limits: &Limits,
+) -> Result<(), CallError> {
+    let command = CloseTargetParams::new(target.0.clone());
+    let asked = link.call(None, command, limits.call()).await;
+    let gone = async {
+        // It may have gone by itself, whatever the answer was.
+        while exists(link, target, limits).await? {
+            if let Err(error) = &asked {
+                return Err(error.clone());
+            }
+            sleep(GONE_STEP).await;
+        }
+        Ok(())
+    };
+    let limit = limits.tab_gone();
+    let gone = timeout(limit.span(), gone).await;
+    gone.unwrap_or(Err(CallError::Timeout(limit.0)))
 }
 
 /// Ends our session; the tab stays as it is.

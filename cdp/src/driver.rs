@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use chromiumoxide::cdp::browser_protocol::page::ReloadParams;
-use chromiumoxide::cdp::browser_protocol::target::CloseTargetParams;
 use chromiumoxide::cdp::js_protocol::runtime::{EvaluateParams, TerminateExecutionParams};
 use protocol::page::{Answer, AttachCause, ConversationId, Epoch, Loss, Refusal, TargetId, What};
 use tokio::sync::mpsc;
@@ -12,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::attach::{self, Standing, detach};
 use crate::browser::{Browser, close_left, version};
 use crate::config::{Config, Endpoint, TabWish};
-use crate::error::{Error, OursFault, PageFault};
+use crate::error::{CallError, Error, OursFault, PageFault};
 use crate::link::{Incoming, Link};
 use crate::live::{End, Live};
 use crate::page::Page;
@@ -40,8 +39,8 @@ struct Hold {
     /// the hang can do it.
     ill: Option<(Page, Loss)>,
     target: Option<TargetId>,
-    /// A tab that was opened to be looked at, and is closed at the end.
-    visiting: Option<TargetId>,
+    /// The tab that was opened here last.
+    opened: Option<TargetId>,
     conversation: Option<ConversationId>,
     epoch: Epoch,
     loss: Option<Loss>,
@@ -65,7 +64,7 @@ pub(crate) async fn run(config: Config, port: Port) {
         link: None,
         ill: None,
         target: None,
-        visiting: None,
+        opened: None,
         conversation: None,
         loss: None,
     };
@@ -205,16 +204,11 @@ impl Hold {
                 id: Some(id.clone()),
                 ..TabWish::default()
             };
-            return attach::attach(link, events, &same, &self.config.scripts, &limits).await;
+            let (scripts, ours) = (&self.config.scripts, &mut self.opened);
+            return attach::attach(link, events, &same, scripts, &limits, ours).await;
         }
-        attach::attach(
-            link,
-            events,
-            &self.config.tab,
-            &self.config.scripts,
-            &limits,
-        )
-        .await
+        let Config { tab, scripts, .. } = &self.config;
+        attach::attach(link, events, tab, scripts, &limits, &mut self.opened).await
     }
 
     async fn live(
@@ -226,9 +220,6 @@ impl Hold {
     ) -> Next {
         self.epoch = Epoch(self.epoch.0 + 1);
         self.target = Some(standing.target.clone());
-        if standing.opened && self.config.tab.close_opened {
-            self.visiting = Some(standing.target.clone());
-        }
         self.loss = None;
         let address = standing.address.clone();
         let mut live = Live::new(
@@ -404,9 +395,12 @@ impl Hold {
     }
 
     async fn close(mut self, keep: bool) {
-        if let (Some(target), Some((link, _))) = (self.visiting.take(), &self.link) {
-            let command = CloseTargetParams::new(target.0);
-            if let Err(error) = link.call(None, command, self.config.limits.call()).await {
+        if let Some(target) = self.opened.take_if(|_| self.config.tab.close_opened) {
+            let gone = match &self.link {
+                Some((link, _)) => attach::close_tab(link, &target, &self.config.limits).await,
+                None => Err(CallError::Closed),
+            };
+            if let Err(error) = gone {
                 tracing::warn!(%error, "a tab that was opened to be looked at stays open");
             }
         }

@@ -15,6 +15,8 @@ pub struct Limits {
     pub attach_ms: u64,
     /// A closed browser ending its process.
     pub exit_ms: u64,
+    /// A closed tab leaving the browser's list.
+    pub tab_gone_ms: u64,
     /// Between two heartbeats.
     pub heartbeat_ms: u64,
     /// So many unanswered heartbeats of the browser mean a dead link.
@@ -50,6 +52,7 @@ impl Limits {
         launch_ms: 30_000,
         attach_ms: 30_000,
         exit_ms: 5_000,
+        tab_gone_ms: 10_000,
         heartbeat_ms: 1_000,
         heartbeat_misses: 2,
         renderer_ms: 5_000,
@@ -63,6 +66,15 @@ impl Limits {
         message_len_max: 200_000,
         insert_chars_max: 4_000,
     };
+
+    /// The longest that letting go of the browser takes, all told: a tab that was looked
+    /// at is closed, or a browser of ours is asked, told and killed.
+    #[must_use]
+    pub const fn close_ms(&self) -> u64 {
+        let tab = 2 * self.call_ms + self.tab_gone_ms;
+        let browser = self.call_ms + 3 * self.exit_ms;
+        if tab > browser { tab } else { browser }
+    }
 
     pub(crate) fn call(&self) -> Limit {
         Limit("call_ms", self.call_ms)
@@ -81,6 +93,9 @@ impl Limits {
     }
     pub(crate) fn exit(&self) -> Limit {
         Limit("exit_ms", self.exit_ms)
+    }
+    pub(crate) fn tab_gone(&self) -> Limit {
+        Limit("tab_gone_ms", self.tab_gone_ms)
     }
     pub(crate) fn renderer(&self) -> Limit {
         Limit("renderer_ms", self.renderer_ms)

@@ -193,7 +193,7 @@ fn a_background_tab_that_draws_by_frames_stands_still_until_it_is_attached() {
             standin.begin();
             // Two seconds after the reply's end the tab has drawn little or nothing of it.
             let over = |shown: &Value| {
-                let passed = standin.began().map(|began| began.elapsed().as_millis());
+                let passed = standin.passed().map(|passed| passed.as_millis());
                 passed.is_some_and(|passed| passed > 3_500) && !shown.is_null()
             };
             shown = shows(&mut raw, &tab, over).await;

@@ -1,6 +1,7 @@
 //! Every recording's page, played by the stand-in in Chromium: what the observer says of
 //! it comes to the verdict that a person wrote down.
 //!
+//! What was seen of one that does not is kept under the target folder, for `brb replay`.
 //! With `BRB_RECORD=1` the `observation` lines of the recordings are written anew from
 //! what was seen. Nothing ever writes `expected.json`.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use fixtures::timeline::Line;
 use observe_support::Browser;
 use relay::recording::live::{Stage, play};
 use relay::recording::{Recording, save};
@@ -94,7 +96,20 @@ async fn one(dir: &Path, browser: &Browser, record: bool) -> Result<(), String> 
         .expected
         .ok_or(format!("{name}: no verdict is expected"))?;
     match expected.differs(&played.judged) {
-        Some(why) => Err(format!("{name}: {why}")),
+        Some(why) => {
+            let kept = kept(dir, &recording.lines, &played.lines);
+            Err(format!("{name}: {why}\n  seen: {}", kept.display()))
+        }
         None => Ok(()),
     }
+}
+
+/// Writes what was seen into a folder that outlives the test.
+fn kept(dir: &Path, lines: &[Line], seen: &[Line]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("recordings")
+        .join(dir.file_name().unwrap());
+    std::fs::create_dir_all(&folder).unwrap();
+    save(&folder, lines, seen).unwrap();
+    folder
 }

@@ -19,7 +19,21 @@ const LATE_MS: u64 = 100_000_000;
 const CASES: &[&str] = &[
     "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "b1", "b2", "b3", "b4", "b5", "b6", "b7",
     "b8", "b9", "b10", "b11", "b12", "b13", "c1", "c2", "c3", "c4", "c5", "c6", "f1", "f2", "f3",
-    "f4", "f5", "f6", "f7", "g1", "g3", "i1", "i2", "i3", "i4", "i5", "i6", "ws",
+    "f4", "f5", "f6", "f7", "g1", "g3", "i1", "i2", "i3", "i4", "i5", "i6",
+];
+/// Pages that have to be there besides: drawn by frames, in time and never; the reader
+/// cancelled at `[DONE]`; the socket left open after it; the stream cut; the reply by web
+/// socket; ten minutes of silence.
+const PAGES: &[&str] = &[
+    "b11-frames",
+    "b11-never",
+    "b12",
+    "b12-open",
+    "b12-no-done",
+    "b13",
+    "b13-fence",
+    "ws",
+    "silence",
 ];
 
 fn all() -> Vec<Recording> {
@@ -75,6 +89,12 @@ fn every_case_is_there_in_both_layouts() {
             assert!(names.iter().any(is_it), "{case} in {layout}");
         }
     }
+    for page in PAGES {
+        for layout in ["classic", "keyed"] {
+            assert!(names.contains(&format!("{page}-{layout}")), "{page}");
+        }
+    }
+    // Only this layout numbers its turns.
     assert!(names.contains(&"g2-classic".to_owned()));
 }
 

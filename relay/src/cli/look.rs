@@ -10,9 +10,6 @@ use protocol::{
 };
 use tokio::{sync::mpsc, time::timeout};
 
-/// Letting go of the browser at the end.
-const END_MS: u64 = 8_000;
-
 /// What was seen until it was enough, or until the time was over.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -40,7 +37,7 @@ pub(super) async fn watch(
     survey: bool,
     mut enough: impl FnMut(&Look) -> bool,
 ) -> Seen {
-    let keep_browser = config.keep_browser;
+    let (keep_browser, limits) = (config.keep_browser, config.limits);
     let (commands, mut observations) = cdp::spawn(config);
     let mut seen = Seen::default();
     let watching = async {
@@ -87,17 +84,30 @@ pub(super) async fn watch(
             .ok()
             .flatten();
     }
+    let driver = (commands, observations);
+    let again = let_go(driver, keep_browser, &limits, signals).await;
+    seen.signal = seen.signal.or(again);
+    seen
+}
+
+/// Lets go of the browser and waits until the driver has ended: a tab or browser of ours
+/// is gone then. A signal meanwhile ends the wait, and is given.
+pub(super) async fn let_go(
+    (commands, mut observations): (cdp::Commands, cdp::Observations),
+    keep_browser: bool,
+    limits: &cdp::Limits,
+    signals: &mut mpsc::Receiver<Signal>,
+) -> Option<Signal> {
     let closing = async {
-        if commands
-            .send(cdp::Control::Close { keep_browser })
-            .await
-            .is_ok()
-        {
+        let close = cdp::Control::Close { keep_browser };
+        if commands.send(close).await.is_ok() {
             while observations.recv().await.is_some() {}
         }
     };
-    let _ = timeout(Duration::from_millis(END_MS), closing).await;
-    seen
+    tokio::select! {
+        signal = signals.recv() => signal,
+        _ = timeout(Duration::from_millis(limits.close_ms()), closing) => None,
+    }
 }
 
 async fn ask_survey(

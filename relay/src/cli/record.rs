@@ -16,7 +16,7 @@ use protocol::{
     page::{Answer, Ask, CallId, Epoch, Loss, Observation, PageCommand, TargetId, What},
 };
 
-use super::{browser, failure::Failure, out, signals};
+use super::{browser, failure::Failure, look, out, signals};
 use crate::recording::{ABOUT, TIMELINE, record::Recorder, thinned};
 
 /// Watch a chat in a running browser and write down what is seen, as a recording
@@ -53,8 +53,6 @@ pub(super) struct RecordArgs {
 /// Between two looks asked for: the observer is silent while nothing changes, and quiet
 /// counts by looks alone.
 const LOOK_MS: u64 = 400;
-/// Letting go of the browser at the end.
-const END_MS: u64 = 8_000;
 
 pub(super) fn main(args: &RecordArgs) -> Result<u8, Failure> {
     if let Some(chat) = &args.chat {
@@ -111,6 +109,7 @@ fn make_folder(dir: &Path) -> Result<(), Failure> {
 /// Watches until a signal, the end of the time, or of what there is to see.
 async fn watch(config: cdp::Config, span: Duration) -> Result<(Recorder, u64), Failure> {
     let mut told = signals::listen()?;
+    let limits = config.limits;
     let (commands, mut observations) = cdp::spawn(config);
     let began = Instant::now();
     let now_ms = || u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -119,12 +118,12 @@ async fn watch(config: cdp::Config, span: Duration) -> Result<(Recorder, u64), F
     let mut said = false;
     let over = tokio::time::sleep(span.min(Duration::from_secs(86_400)));
     tokio::pin!(over);
-    let mut look = tokio::time::interval(Duration::from_millis(LOOK_MS));
-    look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut tick = tokio::time::interval(Duration::from_millis(LOOK_MS));
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut epoch = Epoch::default();
     loop {
         let observation = tokio::select! {
-            _ = look.tick() => {
+            _ = tick.tick() => {
                 calls += 1;
                 ask(&commands, calls, epoch, Ask::Look).await;
                 continue;
@@ -162,13 +161,7 @@ async fn watch(config: cdp::Config, span: Duration) -> Result<(Recorder, u64), F
         }
     }
     let end_ms = now_ms();
-    let closing = async {
-        let close = cdp::Control::Close { keep_browser: true };
-        if commands.send(close).await.is_ok() {
-            while observations.recv().await.is_some() {}
-        }
-    };
-    let _ = tokio::time::timeout(Duration::from_millis(END_MS), closing).await;
+    look::let_go((commands, observations), true, &limits, &mut told).await;
     Ok((recorder, end_ms))
 }
 

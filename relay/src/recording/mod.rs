@@ -152,14 +152,14 @@ impl Recording {
     }
 }
 
-/// How long a timeline is played at most, near enough.
-const PLAYED_MS: u64 = 4_000;
+/// How long a timeline is played at most, near enough: its clock stands still wherever
+/// something of it is waited for, so that nothing is lost by haste.
+const PLAYED_MS: u64 = 2_500;
 /// The largest scale: under it the windows of a proof are still some milliseconds.
-const SCALE_MAX: u64 = 100;
+const SCALE_MAX: u64 = 200;
 
 impl Recording {
-    /// What the times are divided by when it is played: short ones are played as they
-    /// are, for they turn on milliseconds.
+    /// What the times are divided by when it is played.
     #[must_use]
     pub fn scale(&self) -> u32 {
         let span = self.end_ms().saturating_sub(self.awaiting.sent_ms);

@@ -18,7 +18,10 @@ use protocol::{
     session::{AgentReport, Effect, Input, Pace, Session},
     time::{Millis, SpanMs},
 };
-use tokio::time::sleep;
+use tokio::{
+    sync::mpsc,
+    time::{sleep, timeout},
+};
 
 pub use hand::{Asked, Hand};
 pub use parts::{Claims, Ending, Parts, Reporter};
@@ -43,10 +46,11 @@ enum Happened {
 const LOOK_MS: u64 = 500;
 /// A verdict that stays open is asked for again no sooner than this.
 const LOOK_MS_MIN: u64 = 10;
-/// Letting go of browser and agent at the end.
-const END_MS: u64 = 12_000;
+/// Letting go of browser and agent at the end: the agent's own grace comes on top.
+const END_MS: u64 = 25_000;
 /// The same after a second signal.
 const END_NOW_MS: u64 = 1_000;
+const _: () = assert!(cdp::Limits::DEFAULT.close_ms() < END_MS);
 
 /// Runs a session to the end of this process's part in it.
 pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
@@ -365,8 +369,7 @@ impl<'r> Relay<'r> {
             interrupted: false,
             facts: None,
         });
-        let limit = Duration::from_millis(if self.signals > 1 { END_NOW_MS } else { END_MS });
-        let _ = tokio::time::timeout(limit, self.let_go()).await;
+        self.let_go_in_time().await;
         let (signal, state) = (self.signal, self.session.state().clone());
         let ending = Ending {
             stop,
@@ -376,6 +379,26 @@ impl<'r> Relay<'r> {
         self.reporter
             .finished(&ending.stop, &ending.state, ending.exit());
         ending
+    }
+
+    async fn let_go_in_time(&mut self) {
+        let (_, none) = mpsc::channel(1);
+        let mut signals = std::mem::replace(&mut self.parts.signals, none);
+        let come = self.signals;
+        let second = async {
+            for _ in come..2 {
+                if signals.recv().await.is_none() {
+                    return std::future::pending().await;
+                }
+            }
+            sleep(Duration::from_millis(END_NOW_MS)).await;
+        };
+        let limit_ms = END_MS.saturating_add(self.parts.limits.stop_grace_ms);
+        let let_go = timeout(Duration::from_millis(limit_ms), self.let_go());
+        tokio::select! {
+            _ = let_go => {}
+            () = second => {}
+        }
     }
 
     async fn let_go(&mut self) {
