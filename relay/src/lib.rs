@@ -11,6 +11,7 @@ pub mod faults;
 pub mod ids;
 pub mod index;
 pub mod journal;
+pub mod name;
 pub mod output;
 pub mod pacing;
 pub mod place;

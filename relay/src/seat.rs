@@ -2,46 +2,20 @@
 //! conversation from then on (L1). Whatever state folder a relay has, it meets
 //! every other relay that can reach the same browser.
 //!
-//! It is a name among the abstract sockets of this machine **(ours)**. A browser's
-//! debugging port listens on loopback, and these names reach exactly as far as
-//! loopback does: whoever could drive the same tab, under whatever user and with
-//! whatever folders, meets the same name. The system gives a name to one process
-//! alone and takes it back when that process dies, however it dies; no file can
-//! stay behind, go stale or be cleaned away under its holder.
-//!
-//! The name is what counts. What its holder says of itself is for people.
+//! It is a [`Name`] of this machine **(ours)**. A browser's debugging port listens
+//! on loopback, and names reach exactly as far as loopback does: whoever could drive
+//! the same tab, under whatever user and with whatever folders, meets the same name.
 
-use std::{
-    io::{self, Read, Write},
-    os::{
-        fd::AsRawFd,
-        linux::net::SocketAddrExt,
-        unix::net::{SocketAddr, UnixListener, UnixStream},
-    },
-    sync::Arc,
-    thread::{self, JoinHandle},
-    time::Duration,
-};
-
-use nix::sys::socket::{Shutdown, getsockopt, shutdown, sockopt::PeerCredentials};
 use protocol::{
     id::hex,
     page::{ConversationId, TargetId},
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::journal::locks::{Holder, LockError, Subject, Who};
-
-/// Most of what a holder says that is read, in bytes.
-const SAID_LEN_MAX: u64 = 4 << 10;
-
-/// How long a holder has to say who it is; a stopped one says nothing.
-const SAY: Duration = Duration::from_secs(1);
-
-/// Between two tries for a name whose holder is just going.
-const TRY_GAP: Duration = Duration::from_millis(20);
-
-const TRIES_MAX: u32 = 4;
+use crate::{
+    journal::locks::{Holder, LockError, Subject, Who},
+    name::{By, Name, Taken},
+};
 
 /// What a seat is on.
 ///
@@ -91,7 +65,7 @@ impl Seat {
     /// [`LockError`] when another relay holds it or the system refuses.
     //= spec L1
     pub fn take(on: On, holder: Holder) -> Result<Self, LockError> {
-        let name = Some(Name::take(&on, &holder)?);
+        let name = Some(take(&on, &holder)?);
         Ok(Self { on, holder, name })
     }
 
@@ -109,115 +83,52 @@ impl Seat {
     //= spec E1
     pub fn move_to(&mut self, on: On) -> Result<(), LockError> {
         if on != self.on {
-            self.name = Some(Name::take(&on, &self.holder)?);
+            self.name = Some(take(&on, &self.holder)?);
             self.on = on;
         }
         Ok(())
     }
 }
 
-/// A name that is held, and who answers for it.
-#[derive(Debug)]
-struct Name {
-    listener: Arc<UnixListener>,
-    teller: Option<JoinHandle<()>>,
-}
-
-impl Name {
-    fn take(on: &On, holder: &Holder) -> Result<Self, LockError> {
-        let name = on.name();
-        let failed = |source| LockError::Failed {
-            what: format!("the socket @{name}"),
-            source,
-        };
-        let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
-        for nth in 1.. {
-            match UnixListener::bind_addr(&address) {
-                Ok(listener) => return Self::answering(listener, holder).map_err(failed),
-                Err(error) if error.kind() != io::ErrorKind::AddrInUse => {
-                    return Err(failed(error));
-                }
-                Err(_) => {}
-            }
-            match ask(&address) {
-                Ok(by) => {
-                    let subject = on.subject();
-                    return Err(LockError::Held { subject, by });
-                }
-                // Its holder ended between the two.
-                Err(_) if nth < TRIES_MAX => thread::sleep(TRY_GAP),
-                Err(_) => break,
-            }
-        }
-        Err(LockError::Held {
+/// Takes the name of what a seat is on; its holder's own words count only where the
+/// system names the same process.
+fn take(on: &On, holder: &Holder) -> Result<Name, LockError> {
+    let name = on.name();
+    let failed = |source| LockError::Failed {
+        what: format!("the socket @{name}"),
+        source,
+    };
+    let said = serde_json::to_vec(holder).map_err(|error| failed(error.into()))?;
+    match Name::take(&name, said).map_err(failed)? {
+        Taken::Ours(name) => Ok(name),
+        Taken::Held(by) => Err(LockError::Held {
             subject: on.subject(),
-            by: Who::Untold,
-        })
-    }
-
-    fn answering(listener: UnixListener, holder: &Holder) -> io::Result<Self> {
-        let listener = Arc::new(listener);
-        let said = serde_json::to_vec(holder)?;
-        let ear = Arc::clone(&listener);
-        let teller = thread::Builder::new()
-            .name("seat".to_owned())
-            .spawn(move || tell(&ear, &said))?;
-        Ok(Self {
-            listener,
-            teller: Some(teller),
-        })
+            by: who(&by),
+        }),
     }
 }
 
-impl Drop for Name {
-    fn drop(&mut self) {
-        // Its thread wakes up by this, so that the name is free when it is left.
-        let _ = shutdown(self.listener.as_raw_fd(), Shutdown::Both);
-        if let Some(teller) = self.teller.take() {
-            let _ = teller.join();
-        }
-    }
-}
-
-/// Says who holds the name to whoever asks, until it is let go.
-fn tell(listener: &UnixListener, said: &[u8]) {
-    loop {
-        match listener.accept() {
-            Ok((mut asker, _)) => {
-                let _ = asker.set_write_timeout(Some(SAY));
-                let _ = asker.write_all(said);
-            }
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
-            // No more files, say: whoever asks next still learns the process.
-            Err(_) => thread::sleep(SAY),
-        }
-    }
-}
-
-/// Who holds a name: the system says the process, the holder the rest.
-fn ask(address: &SocketAddr) -> io::Result<Who> {
-    let mut stream = UnixStream::connect_addr(address)?;
-    // 0 is a process that this one cannot see.
-    let pid = getsockopt(&stream, PeerCredentials)
-        .ok()
-        .and_then(|peer| u32::try_from(peer.pid()).ok())
-        .filter(|pid| *pid > 0);
-    stream.set_read_timeout(Some(SAY))?;
-    let mut said = Vec::new();
-    let _ = Read::by_ref(&mut stream)
-        .take(SAID_LEN_MAX)
-        .read_to_end(&mut said);
-    let told = serde_json::from_slice::<Holder>(&said).ok();
-    Ok(match (told, pid) {
+fn who(by: &By) -> Who {
+    let told = serde_json::from_slice::<Holder>(&by.said).ok();
+    match (told, by.pid) {
         (Some(holder), None) => Who::Told(holder),
         (Some(holder), Some(pid)) if holder.pid == pid => Who::Told(holder),
         (Some(_) | None, Some(pid)) => Who::Process(pid),
         (None, None) => Who::Untold,
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        io::Write as _,
+        os::{
+            linux::net::SocketAddrExt as _,
+            unix::net::{SocketAddr, UnixListener},
+        },
+        thread,
+    };
+
     use protocol::{id::Sid, time::WallMs};
 
     use super::*;

@@ -112,6 +112,23 @@ pub enum Event {
     },
 }
 
+/// The work folder's name on the machine is held by this process, too, and by no job: what
+/// is a socket outside of the sandbox is no business of theirs.
+fn hand_on_no_socket() {
+    let Ok(fds) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let is_socket = |fd: &std::fs::DirEntry| {
+        std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))
+    };
+    let others: Vec<i32> = fds
+        .flatten()
+        .filter(|fd| !is_socket(fd))
+        .filter_map(|fd| fd.file_name().to_str()?.parse().ok())
+        .collect();
+    close_fds::set_fds_cloexec(3, &others);
+}
+
 struct Keeper {
     keep: Keep,
     log: Arc<Log>,
@@ -127,6 +144,7 @@ pub fn main() -> ExitCode {
     let _ = prctl::set_dumpable(false);
     // No core files in the person's folder.
     let _ = setrlimit(Resource::RLIMIT_CORE, 0, 0);
+    hand_on_no_socket();
     if tell(&Event::Ready).is_err() {
         return ExitCode::FAILURE;
     }

@@ -1,14 +1,20 @@
 //! The lock on a work folder, which lives as long as the process tree that works in it (K6).
 //!
-//! Two files in the state folder, named by the folder's canonical path. The *gate* is held by
-//! the wrapper alone and says who it is. The *tree* is inherited by every process the wrapper
-//! starts, so that it stays held when the wrapper is gone and something it started is not.
+//! A [`Name`] of this machine goes by the folder itself, not by its path: two relays with
+//! different state folders, or that reach it by different mounts, meet there. Two files in the
+//! state folder, named by the folder's canonical path, hold it besides, also between network
+//! namespaces, where names do not reach: the *gate* is held by the wrapper alone and says who
+//! it is. The *tree* is inherited by every process that the wrapper starts, so that the folder
+//! stays held when the wrapper is gone and something it started is not. The name is handed on
+//! to the wrapper's keeper and no further **(ours)**: a socket of the machine has no place in
+//! the sandbox. With wrapper and keeper both killed, relays of another state folder no longer
+//! meet what these left running.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -16,7 +22,8 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::proc::{Process, holders_of};
+use super::proc::{Process, holders_of, holders_of_name};
+use crate::name::{self, By, Name};
 
 const TRIES_MAX: u32 = 4;
 const TRY_GAP_MS: u64 = 10;
@@ -45,6 +52,7 @@ impl fmt::Display for Holder {
 /// A held work folder; let go when dropped, by what inherited it when that has ended too.
 #[derive(Debug)]
 pub struct FolderLock {
+    name: Name,
     _gate: File,
     tree: File,
 }
@@ -57,7 +65,7 @@ impl FolderLock {
     /// The system's.
     pub fn share_with_children(&self) -> io::Result<()> {
         fcntl(&self.tree, FcntlArg::F_SETFD(FdFlag::empty()))?;
-        Ok(())
+        self.name.share_with_children()
     }
 }
 
@@ -78,6 +86,32 @@ fn paths(state_dir: &Path, cwd: &Path) -> (PathBuf, PathBuf) {
         dir.join(format!("{name}.gate")),
         dir.join(format!("{name}.tree")),
     )
+}
+
+/// The folder's name on this machine, by whatever path or mount it is reached.
+fn name_of(cwd: &Path) -> io::Result<String> {
+    let folder = fs::metadata(cwd)?;
+    Ok(format!(
+        "pi-bridge/1/folder/{:x}-{:x}",
+        folder.dev(),
+        folder.ino()
+    ))
+}
+
+/// Whoever holds the name: its own word where the system names the same process and that
+/// lives, else the first process that has it.
+fn named(name: &str, by: &By) -> Holder {
+    let told = serde_json::from_slice::<Holder>(&by.said).ok();
+    let pid = by.pid.and_then(|pid| i32::try_from(pid).ok());
+    if let Some(holder) = told.filter(|holder| pid.is_none_or(|pid| pid == holder.pid)) {
+        return holder;
+    }
+    let left = || holders_of_name(name).first().map(|process| process.pid);
+    Holder {
+        pid: left().or(pid).unwrap_or(0),
+        sid: String::new(),
+        round: 0,
+    }
 }
 
 /// Tries once; `Ok(false)` when somebody else holds it.
@@ -146,6 +180,12 @@ fn unknown(path: &Path) -> Holder {
 /// The state folder cannot be written.
 pub fn take(state_dir: &Path, cwd: &Path, me: &Holder) -> io::Result<Taken> {
     let cwd = fs::canonicalize(cwd)?;
+    let name = name_of(&cwd)?;
+    let said = serde_json::to_vec(me).map_err(io::Error::other)?;
+    let name = match Name::take(&name, said)? {
+        name::Taken::Ours(name) => name,
+        name::Taken::Held(by) => return Ok(Taken::Held(named(&name, &by))),
+    };
     let (gate_path, tree_path) = paths(state_dir, &cwd);
     if let Some(dir) = gate_path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -172,7 +212,11 @@ pub fn take(state_dir: &Path, cwd: &Path, me: &Holder) -> io::Result<Taken> {
         return Ok(Taken::Held(unknown(&tree_path)));
     }
     sign(&mut gate, me)?;
-    Ok(Taken::Ours(FolderLock { _gate: gate, tree }))
+    Ok(Taken::Ours(FolderLock {
+        name,
+        _gate: gate,
+        tree,
+    }))
 }
 
 /// Who works in `cwd` now; `None` where nobody does. Changes nothing.
@@ -181,6 +225,10 @@ pub fn take(state_dir: &Path, cwd: &Path, me: &Holder) -> io::Result<Taken> {
 /// The folder or its lock cannot be read.
 pub fn holder(state_dir: &Path, cwd: &Path) -> io::Result<Option<Holder>> {
     let cwd = fs::canonicalize(cwd)?;
+    let name = name_of(&cwd)?;
+    if let Some(by) = name::look(&name)? {
+        return Ok(Some(named(&name, &by)));
+    }
     let (gate_path, tree_path) = paths(state_dir, &cwd);
     for (path, signed) in [(&gate_path, true), (&tree_path, false)] {
         let file = match File::open(path) {
@@ -238,5 +286,40 @@ mod tests {
         assert_eq!(holder(state.path(), &link).expect("io"), Some(me()));
         drop(lock);
         assert_eq!(holder(state.path(), work.path()).expect("io"), None);
+    }
+
+    //= spec K6 type=test
+    #[test]
+    fn relays_with_different_state_folders_meet_in_one_work_folder() {
+        let (one, other) = (
+            tempfile::tempdir().expect("dir"),
+            tempfile::tempdir().expect("dir"),
+        );
+        let work = tempfile::tempdir().expect("dir");
+        let Taken::Ours(lock) = take(one.path(), work.path(), &me()).expect("io") else {
+            panic!("the folder is free");
+        };
+        let Taken::Held(who) = take(other.path(), work.path(), &me()).expect("io") else {
+            panic!("the folder is held");
+        };
+        assert_eq!(who, me());
+        assert_eq!(holder(other.path(), work.path()).expect("io"), Some(me()));
+        drop(lock);
+        assert_eq!(holder(other.path(), work.path()).expect("io"), None);
+        assert!(matches!(
+            take(other.path(), work.path(), &me()).expect("io"),
+            Taken::Ours(_)
+        ));
+    }
+
+    #[test]
+    fn a_holder_that_gives_itself_another_process_is_not_believed() {
+        let work = tempfile::tempdir().expect("dir");
+        let name = name_of(work.path()).expect("a folder");
+        let lie = serde_json::to_vec(&Holder { pid: 1, ..me() }).expect("json");
+        let held = Name::take(&name, lie).expect("io");
+        assert!(matches!(held, name::Taken::Ours(_)));
+        let who = holder(work.path(), work.path()).expect("io").expect("held");
+        assert_eq!((who.pid, who.sid.as_str()), (me().pid, ""));
     }
 }

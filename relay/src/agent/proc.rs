@@ -9,6 +9,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::name;
+
 /// The variable that marks every process started for a session.
 pub const MARK: &str = "BRB_SID";
 
@@ -123,6 +125,17 @@ pub fn holders_of(path: &Path) -> Vec<Process> {
             *pid != std::process::id() as i32
                 && fs::read_dir(format!("/proc/{pid}/fd")).is_ok_and(|fds| fds.flatten().any(is_it))
         })
+        .filter_map(read_process)
+        .collect()
+}
+
+/// The processes other than this one that hold a name of this machine.
+#[must_use]
+pub fn holders_of_name(name: &str) -> Vec<Process> {
+    let links = name::links(name).unwrap_or_default();
+    let holds = |pid: &i32| name::is_any_in(&links, Path::new(&format!("/proc/{pid}/fd")));
+    pids()
+        .filter(|pid| *pid != std::process::id() as i32 && holds(pid))
         .filter_map(read_process)
         .collect()
 }
