@@ -202,3 +202,49 @@ fn a_changed_record_is_named_with_what_to_do() {
         }
     }
 }
+
+/// Calls `brb` where the state folder cannot be written, whoever runs this.
+fn read_only(state: &Path, args: &[&str]) -> std::process::Output {
+    std::process::Command::new("bwrap")
+        .args(["--dev-bind", "/", "/", "--ro-bind"])
+        .args([state, state])
+        .arg(env!("CARGO_BIN_EXE_brb"))
+        .args(args)
+        .env("BRB_STATE_DIR", state)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn where_nothing_can_be_written_a_journal_is_read_and_not_gone_on_with() {
+    let brb = Brb::new();
+    let state = brb.state();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (mut journal, owner, lock) = at_work(&state);
+    let shows = |name: &str| {
+        for args in [
+            &["journal", "show", SID][..],
+            &["journal", "verify", SID],
+            &["status", SID],
+        ] {
+            let output = read_only(&state, args);
+            assert!(
+                output.status.success(),
+                "{name} {args:?}: {}",
+                text(&output.stderr)
+            );
+        }
+    };
+    shows("while a relay is at work");
+    journal.release(owner).unwrap();
+    drop((journal, lock));
+    assert!(!state.join(SID).join("journal.sqlite3-wal").exists());
+    shows("closed in order");
+    let output = read_only(&state, &["run", "--continue", SID, "--json"]);
+    assert_eq!(output.status.code(), Some(10), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("E_JOURNAL") && said.contains("Read-only"),
+        "{said}"
+    );
+}

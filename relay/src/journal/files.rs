@@ -121,6 +121,34 @@ fn read_start(file: File, start: &mut [u8; 16]) -> io::Result<usize> {
     Ok(bytes.len())
 }
 
+/// How SQLite is told to read a journal that lies where nothing can be written, and that
+/// was closed in order: it would make a log beside it to read any other. None where the
+/// usual way is the right one, also where a log is left, which only that way reads.
+pub(super) fn fixed(folder: &Path, path: &Path) -> Option<String> {
+    let writable = nix::unistd::access(folder, nix::unistd::AccessFlags::W_OK).is_ok();
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let is_logged = fs::metadata(log).is_ok_and(|log| log.len() > 0);
+    if writable || is_logged {
+        return None;
+    }
+    use std::{fmt::Write as _, os::unix::ffi::OsStrExt as _};
+    let mut uri = "file:".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' => {
+                uri.push(char::from(*byte));
+            }
+            other => {
+                // Writing to a String cannot fail.
+                let _ = write!(uri, "%{other:02X}");
+            }
+        }
+    }
+    uri.push_str("?immutable=1");
+    Some(uri)
+}
+
 /// The head file as it stands; none inside where it is torn.
 pub(super) fn read_head(folder: &Path) -> Result<Option<Head>, OpenError> {
     let path = folder.join(HEAD);

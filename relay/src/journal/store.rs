@@ -92,7 +92,12 @@ impl SqliteJournal {
             Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
         };
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(&path, flags).map_err(refused)?;
+        let fixed = (access == Access::Read).then(|| files::fixed(folder, &path));
+        let conn = match fixed.flatten() {
+            Some(uri) => Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI),
+            None => Connection::open_with_flags(&path, flags),
+        };
+        let conn = conn.map_err(refused)?;
         schema::prepare(&conn).map_err(refused)?;
         check_version(&conn, &path)?;
         if !schema::is_ours(&conn).map_err(refused)? {
