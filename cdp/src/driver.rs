@@ -187,7 +187,7 @@ impl Hold {
             self.link = Some((link, events));
         }
         if let Some((page, loss)) = self.ill.take() {
-            let cured = cure(&page, &loss).await;
+            let cured = cure(&page, &loss, self.conversation.is_some()).await;
             detach(&page).await;
             cured?;
         }
@@ -418,20 +418,30 @@ impl Hold {
 }
 
 /// Brings a crashed or hung renderer back, touching our tab alone.
-async fn cure(page: &Page, loss: &Loss) -> Result<(), PageFault> {
-    if *loss == Loss::RendererCrashed {
-        // Nobody answers for a renderer that is not there yet; the check below tells.
-        let _ = page.call(ReloadParams::default()).await;
-    } else {
+///
+/// A script that was ended leaves its page half done: what was to come of it, the rest of
+/// a reply for one, never comes (measured on a page that was merely slow). So the
+/// document is loaded anew, which shows what the server has; not before the conversation
+/// has an address of its own **(ours)**, where nothing would bring it back.
+//= spec RP8
+async fn cure(page: &Page, loss: &Loss, bound: bool) -> Result<(), PageFault> {
+    let mut before = None;
+    if *loss != Loss::RendererCrashed {
         let _ = page.call(TerminateExecutionParams::default()).await;
-        if answers(page).await {
+        before = document(page).await;
+        if before.is_none() {
+            return Err(PageFault::Hung);
+        }
+        if !bound {
             return Ok(());
         }
-        return Err(PageFault::Hung);
     }
+    // Nobody answers for a renderer that is not there yet; the check below tells.
+    let _ = page.call(ReloadParams::default()).await;
     let began = Instant::now();
     while began.elapsed() < page.limits.attach().span() {
-        if answers(page).await {
+        let now = document(page).await;
+        if now.is_some() && now != before {
             return Ok(());
         }
         sleep(STEP).await;
@@ -439,6 +449,9 @@ async fn cure(page: &Page, loss: &Loss) -> Result<(), PageFault> {
     Err(PageFault::Hung)
 }
 
-async fn answers(page: &Page) -> bool {
-    page.call(EvaluateParams::new("1")).await.is_ok()
+/// When the document that stands in the tab began; none where nothing answers.
+async fn document(page: &Page) -> Option<String> {
+    let answer = page.call(EvaluateParams::new("String(performance.timeOrigin)"));
+    let answer = answer.await.ok()?;
+    Some(answer["result"]["value"].as_str()?.to_owned())
 }

@@ -10,7 +10,7 @@ use common::{Ends, Profile, Running, config};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use protocol::page::{
-    Answer, Ask, AttachCause, Beat, CallFailure, Click, Loss, Pulse, Refusal, What,
+    Answer, Ask, AttachCause, Beat, CallFailure, Click, ConversationId, Loss, Pulse, Refusal, What,
 };
 use serde_json::json;
 
@@ -196,6 +196,33 @@ async fn a_renderer_in_a_loop_is_told_and_cured_with_its_state_kept() {
     assert_eq!(again.target, attachment.target);
     ends.look(|look| look.composer.present).await;
     assert_eq!(browser.raw.eval(&tab, "window.kept").await, 7);
+    ends.close().await;
+}
+
+//= case h5
+//= spec RP8 type=test
+#[tokio::test]
+async fn a_renderer_in_a_loop_is_loaded_anew_once_the_conversation_is_known() {
+    let site = Site::start().await;
+    let mut browser = Running::start(&site).await;
+    let url = site.url("127.0.0.1", "/");
+    let (mut ends, attachment) = Ends::attached(config(browser.endpoint(), &url)).await;
+    ends.control(Control::Bind(ConversationId("one".into())))
+        .await;
+    let tab = attachment.target.0.clone();
+    // The loop of a page that would have gone on: ended, it never does.
+    browser.raw.eval(&tab, "window.kept = 7").await;
+    browser.raw.eval_and_leave(&tab, "for (;;);").await;
+    assert_eq!(ends.loss().await, Loss::RendererHung);
+    ends.control(Control::Attach(NOTHING_MORE)).await;
+    let again = ends.attachment().await;
+    assert_eq!(again.cause, AttachCause::Renderer);
+    assert_eq!(again.target, attachment.target);
+    ends.look(|look| look.composer.present).await;
+    assert_eq!(
+        browser.raw.eval(&tab, "typeof window.kept").await,
+        "undefined"
+    );
     ends.close().await;
 }
 
