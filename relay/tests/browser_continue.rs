@@ -11,6 +11,8 @@ use std::{
 };
 
 use cli_support::scene::{Scene, until};
+use protocol::record::Journal as _;
+use relay::journal::{Access, SqliteJournal};
 use serde_json::{Value, json};
 
 /// Runs until an event of that name is told and `then` is over, and kills the run there.
@@ -66,6 +68,37 @@ fn a_run_killed_in_an_execution_adopts_it_and_goes_on_to_done() {
         (exit, &events.last().unwrap()["outcome"]),
         (Some(0), &json!("done"))
     );
+    scene.nothing_is_left();
+}
+
+//= spec L1 type=test
+#[test]
+fn a_run_whose_journal_is_taken_over_ends_by_itself_and_does_nothing_more() {
+    let scene = Scene::new("echo-receipt", "keyed");
+    let mut child = scene.run(&AGENT).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut told = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    let ran = scene.dir.path().join("work/ran");
+    assert!(told.any(|told| told["event"] == "executed"));
+    until(|| ran.exists());
+    let before = scene.status();
+    let folder = scene
+        .dir
+        .path()
+        .join("state")
+        .join(before["sid"].as_str().unwrap());
+    // As by a relay that met no lock: its plan runs on and appends nothing meanwhile.
+    let mut taken = SqliteJournal::open(&folder, Access::Write).unwrap();
+    taken.journal.claim().unwrap();
+    let end = told.last().unwrap();
+    // A plan whose end nobody recorded is the worse truth.
+    assert_eq!(
+        (&end["outcome"], &end["code"]),
+        (&json!("manual"), &json!("E_LOCKED"))
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    assert_eq!(scene.status()["records"], before["records"]);
+    drop(taken);
     scene.nothing_is_left();
 }
 

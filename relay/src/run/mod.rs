@@ -44,6 +44,8 @@ enum Happened {
 
 /// At least this often the stop file is looked for and progress is shown.
 const LOOK_MS: u64 = 500;
+/// At least this often the journal's claim is renewed.
+const RENEW_MS: u64 = 5_000;
 /// A verdict that stays open is asked for again no sooner than this.
 const LOOK_MS_MIN: u64 = 10;
 /// Letting go of browser and agent at the end: the agent's own grace comes on top.
@@ -55,6 +57,7 @@ const _: () = assert!(cdp::Limits::DEFAULT.close_ms() < END_MS);
 /// Runs a session to the end of this process's part in it.
 pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
     let mut relay = Relay::new(parts, reporter);
+    crash::pass(At::Page, When::Before, "attach");
     relay.tell_conversation().await;
     loop {
         relay.carry_out().await;
@@ -80,6 +83,8 @@ struct Relay<'r> {
     stop_seen: bool,
     ended: Option<Stop>,
     driver_gone: bool,
+    /// When the journal's claim is renewed next.
+    renew_at: Millis,
 }
 
 impl<'r> Relay<'r> {
@@ -100,6 +105,7 @@ impl<'r> Relay<'r> {
             stop_seen: false,
             ended: None,
             driver_gone: false,
+            renew_at: now + RENEW_MS,
         }
     }
 
@@ -150,6 +156,9 @@ impl<'r> Relay<'r> {
             Happened::Observed(Some(observation)) => self.observed(observation),
             Happened::Observed(None) => self.driver_ended(),
             Happened::Agent(report) => {
+                if let AgentReport::Prepared = &report {
+                    crash::pass(At::Agent, When::After, "prepare");
+                }
                 if let AgentReport::Ready { .. } = &report {
                     crash::pass(At::Agent, When::After, "spawn");
                 }
@@ -177,6 +186,9 @@ impl<'r> Relay<'r> {
             && let Some((_, name)) = self.asked.take_if(|(asked, _)| asked == call)
         {
             crash::pass(At::Page, When::After, name);
+        }
+        if let What::Attached(_) = &observation.what {
+            crash::pass(At::Page, When::After, "attach");
         }
         if let What::Malformed { source, len, why } = &observation.what {
             tracing::warn!(%source, len, %why, "something from outside did not parse");
@@ -245,7 +257,32 @@ impl<'r> Relay<'r> {
             self.input(Input::Interrupt(Signal::Interrupt));
             return;
         }
+        self.renew();
         self.input(Input::Tick);
+    }
+
+    /// A relay that waits for long appends nothing: that its session is another's by now
+    /// it learns by asking. Then nothing more is done and nothing can be written down.
+    //= spec L1
+    fn renew(&mut self) {
+        let now = self.now();
+        if now < self.renew_at {
+            return;
+        }
+        self.renew_at = now + RENEW_MS;
+        // What else may be wrong with the journal is met, and said, by the next record.
+        if let Err(error @ JournalError::Fenced(_)) = self.parts.journal.renew(self.parts.owner) {
+            tracing::error!(%error, "the session is another's");
+            self.ended = Some(Stop {
+                outcome: self.session.worst(Outcome::Locked),
+                code: Some(Code::Locked),
+                row: None,
+                why: error.to_string(),
+                facts: None,
+                standing: false,
+                interrupted: false,
+            });
+        }
     }
 
     /// Carries out all that the machine wants now, in its order.
@@ -283,7 +320,10 @@ impl<'r> Relay<'r> {
                 }
             }
             Effect::Unwatch => self.watch = None,
-            Effect::Prepare(plan) => self.parts.hand.prepare(self.session.state(), &plan),
+            Effect::Prepare(plan) => {
+                crash::pass(At::Agent, When::Before, "prepare");
+                self.parts.hand.prepare(self.session.state(), &plan);
+            }
             Effect::Spawn(_) => {
                 crash::pass(At::Agent, When::Before, "spawn");
                 self.parts.hand.spawn();
@@ -402,6 +442,7 @@ impl<'r> Relay<'r> {
     }
 
     async fn let_go(&mut self) {
+        crash::pass(At::Page, When::Before, "close");
         self.parts.hand.end(self.parts.limits.stop_grace_ms).await;
         let keep_browser = self.parts.keep_browser || !self.parts.profile.is_alone();
         if !self.driver_gone
@@ -414,6 +455,7 @@ impl<'r> Relay<'r> {
         {
             while self.parts.observations.recv().await.is_some() {}
         }
+        crash::pass(At::Page, When::After, "close");
         if let Err(error) = self.parts.journal.release(self.parts.owner) {
             tracing::warn!(%error, "the journal was not given back");
         }
