@@ -27,7 +27,8 @@ use crate::{
 ///
 /// A recording is a folder with a timeline.jsonl and, where somebody wrote it down, an
 /// expected.json. What was seen is replayed without a browser; a timeline that only tells what
-/// the page does is played on the stand-in page in a browser of its own.
+/// the page does is played on the stand-in page in a browser of its own. What `brb record` wrote
+/// tells what was seen and not what the page did: it is replayed and cannot be played.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  brb replay fixtures/recordings/b11-classic\n  brb replay fixtures/recordings/c3-keyed --all\n  brb replay my-recording --live --json\n\nExit: 0 when the verdict is the expected one or none is expected; 1 when it is another; 2 when the\nfolder holds no recording that can be read."
@@ -64,6 +65,12 @@ const EXIT_OTHER: u8 = 1;
 pub(super) fn main(args: &ReplayArgs) -> Result<u8, Failure> {
     let recording = Recording::load(&args.dir).map_err(|error| unreadable(&error))?;
     let live = args.live || recording.seen.is_empty();
+    if live && !recording.tells_the_page() {
+        return Err(Failure::usage(
+            "the timeline tells nothing of what the page did, so it cannot be played",
+            "Leave `--live` out: what was seen is replayed without a browser.",
+        ));
+    }
     let (seen, end_ms, played) = if live {
         let (seen, judged) = played(args, &recording)?;
         let end_ms = seen.last().map_or(0, |(t_ms, _)| *t_ms);

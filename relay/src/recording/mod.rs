@@ -145,6 +145,14 @@ impl Recording {
         })
     }
 
+    /// Whether it says what the page did, so that a page can play it.
+    #[must_use]
+    pub fn tells_the_page(&self) -> bool {
+        self.lines
+            .iter()
+            .any(|line| matches!(line.what, What::Page(_)))
+    }
+
     /// When the timeline ends.
     #[must_use]
     pub fn end_ms(&self) -> u64 {

@@ -165,7 +165,7 @@ impl Recorder {
             t_ms: 0,
             what: Said::Begin {
                 layout: self.layout.unwrap_or_default(),
-                source: Source::Real,
+                source: self.source(),
                 about: "Recorded from a live session.".to_owned(),
                 lang: None,
                 code: None,
@@ -192,6 +192,17 @@ impl Recorder {
             what: Said::End,
         });
         Some(lines)
+    }
+
+    /// Nobody serves the real page from this machine.
+    fn source(&self) -> Source {
+        let address = self.last.as_ref().map(|look| look.address.as_str());
+        let url = address.and_then(|address| reqwest::Url::parse(address).ok());
+        let host = url.as_ref().and_then(|url| url.host_str());
+        match host {
+            Some("127.0.0.1" | "localhost" | "[::1]") => Source::Standin,
+            Some(_) | None => Source::Real,
+        }
     }
 
     /// The message whose reply was under way, or there, when the recording began.
