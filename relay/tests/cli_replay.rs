@@ -88,11 +88,22 @@ fn what_is_no_recording_is_refused_with_its_line() {
             &format!("{first}\n{{\"t_ms\":0,\"kind\":\"observation\",\"observation\":{{}}}}\n"),
             "line 2",
         ),
+        // Torn in its last line, with a line of ten megabytes, of a form to come, of another tool.
+        (&good[..good.len() - 10], "line "),
+        (
+            &format!(
+                "{first}\n{{\"t_ms\":0,\"kind\":\"note\",\"text\":\"{}\"}}\n",
+                "x".repeat(10 << 20)
+            ),
+            "line 2",
+        ),
+        (&first.replacen('{', "{\"schema_version\":2,", 1), "line 1"),
+        ("\u{0}\u{1}PNG", "line 1"),
     ];
     for (text, words) in cases {
         std::fs::write(&timeline, text).unwrap();
         let ended = replay(dir.path(), &[]);
-        assert_eq!(ended.exit, Some(2), "{text}: {}", ended.stderr);
+        assert_eq!(ended.exit, Some(2), "{words}: {}", ended.stderr);
         assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
     }
     std::fs::write(&timeline, good).unwrap();
@@ -105,4 +116,22 @@ fn what_is_no_recording_is_refused_with_its_line() {
     assert_eq!(ended.exit, Some(2), "{}", ended.stderr);
     assert!(ended.stderr.contains("expected.json"), "{}", ended.stderr);
     assert_eq!(replay(Path::new("/nonexistent"), &[]).exit, Some(2));
+    let foreign = replay(Path::new("/usr/bin"), &[]);
+    assert_eq!(foreign.exit, Some(2), "{}", foreign.stderr);
+}
+
+/// What a session was seen to be says nothing of what its page did.
+#[test]
+fn a_recording_without_a_page_is_replayed_and_not_played() {
+    let dir = copied("b11-classic");
+    let timeline = dir.path().join("timeline.jsonl");
+    let good = std::fs::read_to_string(&timeline).unwrap();
+    let is_page = |line: &&str| line.contains("\"kind\":\"page\"");
+    let seen: Vec<&str> = good.lines().filter(|line| !is_page(line)).collect();
+    std::fs::write(&timeline, seen.join("\n")).unwrap();
+    let ended = replay(dir.path(), &[]);
+    assert_eq!(ended.exit, Some(0), "{}", ended.stderr);
+    let ended = replay(dir.path(), &["--live"]);
+    assert_eq!(ended.exit, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--live"), "{}", ended.stderr);
 }
