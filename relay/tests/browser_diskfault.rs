@@ -38,6 +38,15 @@ fn a_record_that_cannot_be_stored_ends_the_run_with_r15_and_nothing_was_done_wit
             continue;
         }
         failed += 1;
+        if exit == Some(0) {
+            // It met the giving back of a journal in which all was stored.
+            assert_eq!(
+                scene.status()["standing"],
+                json!({"state": "done"}),
+                "{name}"
+            );
+            continue;
+        }
         assert_eq!(
             (&end["code"], &end["row"]),
             (&json!("E_JOURNAL"), &json!("R15")),
