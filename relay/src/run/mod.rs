@@ -1,6 +1,7 @@
 //! The one loop: whatever can wake the relay is one `Happened`, each is given
 //! to the machine, and what the machine wants is carried out before the next.
 
+mod core;
 mod hand;
 mod parts;
 mod watch;
@@ -10,12 +11,10 @@ use std::time::Duration;
 use cdp::{Control, TabWish};
 use protocol::{
     fault::Code,
-    id::SendId,
     outcome::{Outcome, Signal},
     page::{CallId, Observation, What},
     record::{JournalError, Record, Seq, Stop},
-    reply::Verdict,
-    session::{AgentReport, Effect, Input, Pace, Session},
+    session::{AgentReport, Effect, Input, Pace},
     time::{Millis, SpanMs},
 };
 use tokio::{
@@ -23,9 +22,9 @@ use tokio::{
     time::{sleep, timeout},
 };
 
+pub use core::{Core, Due};
 pub use hand::{Asked, Hand};
 pub use parts::{Claims, Ending, Parts, Reporter};
-use watch::Watch;
 
 use crate::{
     clock,
@@ -38,16 +37,11 @@ enum Happened {
     Observed(Option<Observation>),
     Agent(AgentReport),
     Signal(Signal),
-    Paced,
-    Woken,
+    Woken(Due),
 }
 
-/// At least this often the stop file is looked for and progress is shown.
-const LOOK_MS: u64 = 500;
 /// At least this often the journal's claim is renewed.
 const RENEW_MS: u64 = 5_000;
-/// A verdict that stays open is asked for again no sooner than this.
-const LOOK_MS_MIN: u64 = 10;
 /// Letting go of browser and agent at the end: the agent's own grace comes on top.
 const END_MS: u64 = 25_000;
 /// The same after a second signal.
@@ -70,14 +64,11 @@ pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
 }
 
 struct Relay<'r> {
-    session: Session,
+    core: Core,
     parts: Parts,
     reporter: &'r mut (dyn Reporter + Send),
-    watch: Option<Watch>,
     /// The command that is out to the page.
     asked: Option<(CallId, &'static str)>,
-    /// When the pause asked for is over.
-    paced_at: Option<Millis>,
     signal: Option<Signal>,
     signals: u32,
     stop_seen: bool,
@@ -91,15 +82,19 @@ impl<'r> Relay<'r> {
     fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
         let now = parts.clock.now();
         let (state, limits, start) = (&parts.state, &parts.limits, &parts.start);
-        let session = Session::new(now, state.clone(), limits.clone(), start.clone());
+        let core = Core::new(
+            now,
+            state.clone(),
+            limits.clone(),
+            start.clone(),
+            parts.sabotage,
+        );
         interrupt(parts.interrupt_at, parts.state.seq);
         Self {
-            session,
+            core,
             parts,
             reporter,
-            watch: None,
             asked: None,
-            paced_at: None,
             signal: None,
             signals: 0,
             stop_seen: false,
@@ -111,7 +106,7 @@ impl<'r> Relay<'r> {
 
     /// A session that is gone on with knows its conversation before the driver does.
     async fn tell_conversation(&mut self) {
-        if let Some(conversation) = self.session.state().conversation.clone() {
+        if let Some(conversation) = self.core.state().conversation.clone() {
             self.drive(Control::Bind(conversation)).await;
         }
     }
@@ -122,24 +117,13 @@ impl<'r> Relay<'r> {
 
     fn input(&mut self, input: Input) {
         let now = self.now();
-        self.session.handle(now, input);
+        self.core.input(now, input);
     }
 
     /// Waits for the next thing that happens, the machine's wake-up included.
     async fn next(&mut self) -> Happened {
-        let now = self.now();
-        let wakes = [
-            self.session.next_wake(),
-            self.watch
-                .as_ref()
-                .and_then(Watch::look_by)
-                .map(|at| at.max(now + LOOK_MS_MIN)),
-            self.paced_at,
-            Some(now + LOOK_MS),
-        ];
-        let at = wakes.into_iter().flatten().min().unwrap_or(now + LOOK_MS);
-        let paced = self.paced_at.is_some_and(|paced| paced <= at);
-        let until = self.parts.clock.until(at);
+        let due = self.core.due(self.now());
+        let until = self.parts.clock.until(due.at);
         let parts = &mut self.parts;
         let driver_gone = self.driver_gone;
         tokio::select! {
@@ -147,7 +131,7 @@ impl<'r> Relay<'r> {
             Some(signal) = parts.signals.recv() => Happened::Signal(signal),
             Some(report) = parts.agent.recv() => Happened::Agent(report),
             seen = parts.observations.recv(), if !driver_gone => Happened::Observed(seen),
-            () = sleep(until) => if paced { Happened::Paced } else { Happened::Woken },
+            () = sleep(until) => Happened::Woken(due),
         }
     }
 
@@ -168,16 +152,12 @@ impl<'r> Relay<'r> {
                 self.input(Input::Agent(report));
             }
             Happened::Signal(signal) => self.signalled(signal),
-            Happened::Paced => {
-                self.paced_at = None;
-                self.input(Input::Paced);
-            }
-            Happened::Woken => self.woken().await,
+            Happened::Woken(due) => self.woken(due).await,
         }
-        self.weigh();
         let now = self.now();
-        let progress = self.watch.as_ref().and_then(Watch::progress);
-        self.reporter.progress(self.session.phase(), progress, now);
+        self.core.weigh(now);
+        let (phase, progress) = (self.core.phase(), self.core.progress());
+        self.reporter.progress(phase, progress, now);
     }
 
     fn observed(&mut self, observation: Observation) {
@@ -193,35 +173,13 @@ impl<'r> Relay<'r> {
         if let What::Malformed { source, len, why } = &observation.what {
             tracing::warn!(%source, len, %why, "something from outside did not parse");
         }
-        let seen = self
-            .watch
-            .as_mut()
-            .and_then(|watch| watch.observe(now, &observation));
-        self.input(Input::Observed(Box::new(observation)));
-        if let Some(send) = seen {
-            self.input(Input::RequestSeen(send));
-        }
-    }
-
-    /// The verdict is asked for after everything that happened, and given to
-    /// the machine when it changed.
-    fn weigh(&mut self) {
-        let now = self.now();
-        let Some((send, verdict)) = self.watch.as_mut().and_then(|watch| watch.weigh(now)) else {
-            return;
-        };
-        self.verdict(send, verdict);
-    }
-
-    fn verdict(&mut self, send: SendId, verdict: Verdict) {
-        tracing::debug!(%send, %verdict, "verdict");
-        self.input(Input::Verdict(send, Box::new(verdict)));
+        self.core.observed(now, observation);
     }
 
     fn driver_ended(&mut self) {
         self.driver_gone = true;
         let detail = "the driver ended".to_owned();
-        let epoch = self.session.state().epoch;
+        let epoch = self.core.state().epoch;
         let what = What::Lost(protocol::page::Loss::BrowserGone { detail });
         self.input(Input::Observed(Box::new(Observation { epoch, what })));
     }
@@ -232,7 +190,7 @@ impl<'r> Relay<'r> {
         self.signal.get_or_insert(signal);
         if self.signals > 1 {
             // The second one ends the process at once; what is open is told.
-            let outcome = self.session.worst(Outcome::Interrupted);
+            let outcome = self.core.session().worst(Outcome::Interrupted);
             self.ended = Some(Stop {
                 outcome,
                 code: None,
@@ -247,7 +205,7 @@ impl<'r> Relay<'r> {
         self.input(Input::Interrupt(signal));
     }
 
-    async fn woken(&mut self) {
+    async fn woken(&mut self, due: Due) {
         let wanted = self.parts.stop_file.as_ref().filter(|_| !self.stop_seen);
         if let Some(path) = wanted
             && tokio::fs::try_exists(path).await.unwrap_or(false)
@@ -258,7 +216,8 @@ impl<'r> Relay<'r> {
             return;
         }
         self.renew();
-        self.input(Input::Tick);
+        let now = self.now();
+        self.core.woken(now, due);
     }
 
     /// A relay that waits for long appends nothing: that its session is another's by now
@@ -274,7 +233,7 @@ impl<'r> Relay<'r> {
         if let Err(error @ JournalError::Fenced(_)) = self.parts.journal.renew(self.parts.owner) {
             tracing::error!(%error, "the session is another's");
             self.ended = Some(Stop {
-                outcome: self.session.worst(Outcome::Locked),
+                outcome: self.core.session().worst(Outcome::Locked),
                 code: Some(Code::Locked),
                 row: None,
                 why: error.to_string(),
@@ -288,7 +247,8 @@ impl<'r> Relay<'r> {
     /// Carries out all that the machine wants now, in its order.
     async fn carry_out(&mut self) {
         while self.ended.is_none() {
-            let Some(effect) = self.session.poll_effect() else {
+            let (now, scale) = (self.now(), self.parts.time_scale);
+            let Some(effect) = self.core.poll_effect(now, |pace| pause(pace, scale)) else {
                 return;
             };
             self.effect(effect).await;
@@ -297,7 +257,6 @@ impl<'r> Relay<'r> {
 
     /// The only place that touches the page, the agent or the journal.
     async fn effect(&mut self, effect: Effect) {
-        let now = self.now();
         match effect {
             Effect::Append(record) => self.append(&record).await,
             Effect::Page(command) => {
@@ -308,21 +267,9 @@ impl<'r> Relay<'r> {
             Effect::Reattach => self.drive(Control::Attach(None)).await,
             Effect::Reopen { address } => self.drive(Control::Attach(Some(by(address)))).await,
             Effect::Relaunch { address } => self.drive(Control::Relaunch(Some(by(address)))).await,
-            Effect::Watch { send, text, anchor } => {
-                let conversation = self.session.state().conversation.clone();
-                let (limits, sabotage) = (&self.parts.limits, self.parts.sabotage);
-                let watch = Watch::new(now, send, text, anchor, conversation, limits, sabotage);
-                self.watch = Some(watch);
-            }
-            Effect::Rewatch => {
-                if let Some(watch) = &mut self.watch {
-                    watch.again(now);
-                }
-            }
-            Effect::Unwatch => self.watch = None,
             Effect::Prepare(plan) => {
                 crash::pass(At::Agent, When::Before, "prepare");
-                self.parts.hand.prepare(self.session.state(), &plan);
+                self.parts.hand.prepare(self.core.state(), &plan);
             }
             Effect::Spawn(_) => {
                 crash::pass(At::Agent, When::Before, "spawn");
@@ -335,18 +282,14 @@ impl<'r> Relay<'r> {
             }
             Effect::Adopt(plan) => {
                 crash::pass(At::Agent, When::Before, "adopt");
-                self.parts.hand.adopt(self.session.state(), &plan);
+                self.parts.hand.adopt(self.core.state(), &plan);
                 crash::pass(At::Agent, When::After, "adopt");
             }
             Effect::StopAgent => self.parts.hand.stop(self.parts.limits.stop_grace_ms),
-            Effect::Pace(pace) => self.paced_at = Some(now + self.pause(pace)),
             Effect::Finish(stop) => self.ended = Some(stop),
+            // Carried out inside the core.
+            Effect::Watch { .. } | Effect::Rewatch | Effect::Unwatch | Effect::Pace(_) => {}
         }
-    }
-
-    fn pause(&self, pace: Pace) -> SpanMs {
-        let pause = pacing::pause(pace, self.parts.time_scale).as_millis();
-        u64::try_from(pause).unwrap_or(u64::MAX)
     }
 
     async fn drive(&mut self, control: Control) {
@@ -365,7 +308,7 @@ impl<'r> Relay<'r> {
             return;
         }
         let parts = &mut self.parts;
-        let seq = self.session.state().seq;
+        let seq = self.core.state().seq;
         let run_ms = parts.clock.now().0;
         let stored = parts
             .journal
@@ -373,7 +316,7 @@ impl<'r> Relay<'r> {
         match stored {
             Ok(entry) => {
                 self.input(Input::Stored(Box::new(entry.clone())));
-                self.reporter.stored(&entry, self.session.state());
+                self.reporter.stored(&entry, self.core.state());
                 interrupt(self.parts.interrupt_at, entry.seq);
                 self.follow(record).await;
             }
@@ -391,7 +334,7 @@ impl<'r> Relay<'r> {
         let again = self
             .parts
             .sabotage
-            .map(|sabotage| sabotage.resends(self.session.state(), record));
+            .map(|sabotage| sabotage.resends(self.core.state(), record));
         for command in again.unwrap_or_default() {
             self.drive(Control::Page(command)).await;
         }
@@ -410,7 +353,7 @@ impl<'r> Relay<'r> {
             facts: None,
         });
         self.let_go_in_time().await;
-        let (signal, state) = (self.signal, self.session.state().clone());
+        let (signal, state) = (self.signal, self.core.state().clone());
         let ending = Ending {
             stop,
             signal,
@@ -460,6 +403,11 @@ impl<'r> Relay<'r> {
             tracing::warn!(%error, "the journal was not given back");
         }
     }
+}
+
+fn pause(pace: Pace, scale: u32) -> SpanMs {
+    let pause = pacing::pause(pace, scale).as_millis();
+    u64::try_from(pause).unwrap_or(u64::MAX)
 }
 
 /// The conversation's own tab, opened by its address where none shows it.
