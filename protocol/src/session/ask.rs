@@ -101,6 +101,11 @@ impl Session {
         if row == RowId::R14 && facts.boundary == Boundary::Asked {
             return self.interrupted_stop();
         }
+        // Whatever met it last: where the conversation can never be found, that is why.
+        //= spec E1
+        let unbound = row == RowId::R0 && self.is_unbound();
+        let named = unbound.then(|| self.loss_trouble());
+        let trouble = named.as_ref().unwrap_or(trouble);
         let code = trouble.code;
         let own = code.map(|code| code.about().outcome);
         let outcome = match row {
@@ -135,7 +140,7 @@ impl Session {
 
     /// What a person is told of the loss that the planner is asked about.
     pub(super) fn loss_trouble(&self) -> Trouble {
-        if self.is_unbound_and_lost() {
+        if self.is_unbound() {
             let why =
                 "a handshake may stand in a conversation that never got an address of its own";
             return Trouble::new(Sign::AsIs, Code::Conversation, why);

@@ -205,6 +205,18 @@ impl Session {
             && !self.may_show_hello()
     }
 
+    /// A HELLO may stand where nobody can look: see [`Session::is_unbound_and_lost`], or
+    /// what showed it is gone, and nobody knows where to open it again.
+    //= spec E1
+    pub(super) fn is_unbound(&self) -> bool {
+        if self.is_unbound_and_lost() {
+            return true;
+        }
+        let nowhere = self.state.conversation.is_none() && self.home().is_none();
+        let loss = self.live.loss.as_ref();
+        nowhere && loss.is_some_and(|loss| self.is_for_good(loss))
+    }
+
     /// The tab in which HELLO was typed shows it, whole and in its place, or was not
     /// read yet **(ours)**: the text names a session that was drawn at random, so that
     /// where it stands, there is the conversation. Any other tab, and a thread

@@ -234,6 +234,27 @@ fn a_conversation_is_bound_as_soon_as_our_turn_has_its_final_id() {
     assert_eq!(world.session.phase(), Phase::Waiting, "nothing is judged");
 }
 
+//= spec E1 type=test
+#[test]
+fn what_is_gone_with_an_unbound_handshake_in_it_is_reported_as_that() {
+    for gone in [browser_gone(), What::Lost(Loss::TabClosed)] {
+        let mut world = with_means("done");
+        world.clicks = vec![ClickDoes::SendUnseen];
+        world.run(3);
+        let send = world.session.state().in_flight().unwrap().intent.send;
+        world.input(Input::RequestSeen(send));
+        world.drain();
+        assert!(world.session.state().conversation.is_none());
+        world.observe(gone);
+        world.run(10);
+        let stop = world.stop();
+        assert_eq!(
+            (stop.row, stop.code),
+            (Some(RowId::R0), Some(Code::Conversation))
+        );
+    }
+}
+
 //= spec R5 type=test
 #[test]
 fn a_browser_that_goes_before_anything_was_dispatched_is_started_anew() {

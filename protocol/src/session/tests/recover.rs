@@ -281,6 +281,24 @@ fn a_hello_of_an_unbound_conversation_is_never_guessed_at() {
     assert_eq!(world.stop().code, Some(Code::Conversation));
 }
 
+//= spec E1 type=test
+#[test]
+fn a_hello_of_an_unbound_conversation_is_the_reason_even_where_nothing_is_shown() {
+    let mut world = World::answering([silence()]);
+    world.clicks = vec![ClickDoes::SendUnseen];
+    world.attach(AttachCause::First);
+    world.drain();
+    world.tab = "T2";
+    world.whole = false;
+    world.restart();
+    world.run(60);
+    let stop = world.stop();
+    assert_eq!(
+        (stop.row, stop.code),
+        (Some(RowId::R0), Some(Code::Conversation))
+    );
+}
+
 //= spec R1 type=test
 #[test]
 fn a_thread_that_never_reads_whole_is_read_again_and_then_given_up() {
