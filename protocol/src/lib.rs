@@ -18,6 +18,7 @@ pub mod message;
 pub mod outcome;
 pub mod page;
 pub mod plan;
+pub mod planted;
 pub mod record;
 pub mod recovery;
 pub mod reply;

@@ -13,6 +13,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::page::{Anchor, Role, Turn, TurnId, TurnKey};
+use crate::planted::{self, Bug};
 use crate::wire::canonical;
 
 /// What is known of one message's submission.
@@ -31,10 +32,11 @@ pub enum SendState {
 impl SendState {
     /// The one question before any submit: true for a proven not-sent alone.
     //= spec S6
-    pub const fn may_send(self) -> bool {
+    pub fn may_send(self) -> bool {
         match self {
             Self::NotSent => true,
-            Self::Sent | Self::Unknown => false,
+            Self::Unknown => planted::is(Bug::ResendOnUnknown),
+            Self::Sent => false,
         }
     }
 
@@ -194,6 +196,9 @@ pub fn is_ours(turn: &Turn, text: &str) -> bool {
     let ours = canonical(text);
     let shown = canonical(turn.text.as_str());
     if shown == ours {
+        return true;
+    }
+    if planted::is(Bug::FrameOnly) && shown.lines().nth(1) == ours.lines().nth(1) {
         return true;
     }
     if !turn.clamped {

@@ -5,7 +5,9 @@
 
 mod progress;
 
+use protocol::id::Digest;
 use protocol::page::{Reply, TurnId};
+use protocol::planted::{self, Bug};
 use protocol::reply::{
     CaptureFailure, Captured, Disagreement, EndWitness, Interference, Missing, Phase, Source,
     Verdict, Warning,
@@ -142,6 +144,9 @@ impl<'a> Proof<'a> {
         {
             return self.complete(own, turn, end, &agreement);
         }
+        if let Some(early) = self.planted(&agreement) {
+            return early;
+        }
         if !agreement.holds() {
             missing.push(Missing::Agreement {
                 have: agreement.have.clone(),
@@ -149,6 +154,28 @@ impl<'a> Proof<'a> {
         }
         self.late(&missing)
             .unwrap_or_else(|| Verdict::NotYet(self.progress(missing, end, &agreement)))
+    }
+
+    /// What a proof would take that lacks one of its three parts.
+    fn planted(&self, agreement: &Agreement<'_>) -> Option<Verdict> {
+        let (own, turn) = (self.own?, self.turn?);
+        let end = EndWitness::StreamDone;
+        let over = self.reply.is_some_and(|reply| reply.chars > 0) && !self.stop;
+        if planted::is(Bug::StopGone) && over {
+            let blocks = self.evidence.sources.dom.as_ref()?.blocks();
+            let text = crate::markdown::markdown_of_blocks(blocks);
+            return Some(Verdict::Complete(Captured {
+                digest: Digest::of(&text),
+                text: text.into(),
+                turn: turn.clone(),
+                own: own.clone(),
+                end,
+                agreed: vec![Source::Dom],
+                warnings: Vec::new(),
+            }));
+        }
+        let ended = self.evidence.sources.stream.end().is_some();
+        (planted::is(Bug::DoneAlone) && ended).then(|| self.complete(own, turn, end, agreement))
     }
 
     /// The page's own data, where they say that this very reply is finished.

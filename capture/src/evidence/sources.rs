@@ -99,6 +99,13 @@ pub(crate) struct Dom {
     pub(crate) to_copy: Option<Relation>,
 }
 
+impl Dom {
+    /// The blocks as they are shown.
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+}
+
 impl DataTaken {
     /// Whether it is of this exchange and says that the reply is finished.
     pub(crate) fn ends(&self, own: Option<&TurnId>, turn: Option<&TurnId>) -> bool {

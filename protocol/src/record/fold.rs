@@ -4,15 +4,13 @@
 
 use std::fmt;
 
-use super::{
-    Accepted, Cost, Entry, Handshake, Judgement, PlanRow, PlanStage, Record, SendRow, Seq, State,
-    Stop,
-};
+use super::{Cost, Entry, Handshake, Judgement, PlanStage, Record, SendRow, Seq, State, Stop};
 use crate::{
+    frame::Checkpoint,
     id::SendId,
     message::Offer,
     page::Anchor,
-    plan::Decision,
+    planted::{self, Bug},
     send::{SendEvidence, SendKind, SendState},
 };
 
@@ -135,6 +133,12 @@ impl State {
                 row.stage = PlanStage::Started { group, attempt };
                 self.started.insert(row.accepted.digest.clone());
                 self.run_once = None;
+                if planted::is(Bug::CheckpointEarly)
+                    && let Some(row) = &self.plan
+                {
+                    let (round, key) = (row.accepted.round, row.accepted.key.clone());
+                    self.checkpoint = Checkpoint::At { round, key };
+                }
             }
             Record::NotStarted { plan, .. } => {
                 let row = self.open_plan(plan)?;
@@ -185,6 +189,15 @@ impl State {
         self.restarts += 1;
         if !self.stop.as_ref().is_some_and(|stop: &Stop| stop.standing) {
             self.stop = None;
+        }
+        if planted::is(Bug::BudgetsReset) {
+            self.budgets.allow_again();
+        }
+        if planted::is(Bug::StartedAgain)
+            && let Some(row) = &mut self.plan
+        {
+            row.stage = PlanStage::Accepted;
+            self.started.remove(&row.accepted.digest);
         }
     }
 
@@ -296,32 +309,6 @@ impl State {
         Ok(())
     }
 
-    /// No message goes over an open plan but one that makes it void, and only
-    /// while it has not been started.
-    //= spec W12
-    fn supersede_plan(
-        &mut self,
-        intent: &super::Intent,
-        may_supersede: bool,
-    ) -> Result<(), &'static str> {
-        let Some(plan) = &self.plan else {
-            return Ok(());
-        };
-        match plan.stage {
-            PlanStage::Accepted if may_supersede => {}
-            PlanStage::Accepted | PlanStage::Started { .. } | PlanStage::InDoubt => {
-                return Err("nothing is sent while a plan is open");
-            }
-        }
-        let answers = |row: &&SendRow| matches!(&row.judged, Some(Judgement::Accepted(it)) if it.key == plan.accepted.key);
-        let voided = self.sends.iter().rev().find(answers);
-        if !voided.is_some_and(|row| intent.voids.contains(&row.intent.send)) {
-            return Err("a plan that waits is made void by name");
-        }
-        self.plan = None;
-        Ok(())
-    }
-
     fn dispatch(&mut self, send: SendId, attempt: u32) -> Result<(), &'static str> {
         let row = self.flying(send)?;
         //= spec S6
@@ -405,40 +392,5 @@ impl State {
             Judgement::Failed { .. } => {}
         }
         Ok(())
-    }
-
-    fn accept(
-        &mut self,
-        message: SendKind,
-        round: Option<crate::id::Round>,
-        accepted: &Accepted,
-    ) -> Result<(), &'static str> {
-        //= spec H2
-        if !message.is_task() || round != Some(accepted.round) {
-            return Err("a plan answers its own round");
-        }
-        self.refused.clear();
-        match accepted.decision {
-            //= spec K2
-            Decision::Done => self.terminal = Some((accepted.round, accepted.key.clone())),
-            Decision::Continue | Decision::NeedInfo | Decision::Blocked => {
-                self.plan = Some(PlanRow {
-                    accepted: accepted.clone(),
-                    stage: PlanStage::Accepted,
-                    not_started: 0,
-                });
-            }
-        }
-        Ok(())
-    }
-
-    pub(super) fn open_plan(
-        &mut self,
-        key: &crate::id::PlanKey,
-    ) -> Result<&mut PlanRow, &'static str> {
-        self.plan
-            .as_mut()
-            .filter(|row| row.accepted.key == *key)
-            .ok_or("only the open plan is executed")
     }
 }

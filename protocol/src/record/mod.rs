@@ -7,6 +7,7 @@ mod attest;
 mod elide;
 mod fold;
 mod journal;
+mod plans;
 mod resume;
 mod state;
 

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     page::{Answer, Ask, CallFailure, CallId, Click, PageCommand, Refusal},
+    planted::{self, Bug},
     time::SpanMs,
 };
 
@@ -114,6 +115,10 @@ impl Live {
 
     fn refused(&mut self, act: Act, refusal: Refusal) {
         match act {
+            Act::Compose if planted::is(Bug::NoReadBack) && is_read_back(&refusal) => {
+                self.composed = true;
+                self.draft = true;
+            }
             Act::Compose => {
                 // The text may stand there, whole or in part.
                 self.draft |= matches!(
@@ -135,4 +140,8 @@ impl Live {
             Act::Look | Act::Read | Act::Copy | Act::Other => {}
         }
     }
+}
+
+fn is_read_back(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::ReadBack { .. })
 }

@@ -16,6 +16,7 @@ use crate::{
     fault::Code,
     outcome::Outcome,
     page::Ask,
+    planted::{self, Bug},
     record::{PlanStage, Record, Stop},
     send::SendState,
     time::{Millis, SpanMs},
@@ -90,7 +91,9 @@ impl Session {
             let stop = stop_of(Outcome::Locked, Some(Code::Locked), by);
             return Some(Move::Stop(stop));
         }
-        if let Some(stop) = self.state.standing_stop() {
+        if let Some(stop) = self.state.standing_stop()
+            && !planted::is(Bug::StopForgotten)
+        {
             //= spec RP7
             let stop = Stop {
                 row: self.stop_for(&Trouble::bare(Sign::AsIs, "")).row,

@@ -10,6 +10,7 @@ use crate::{
     message::{Body, hello, repair::Repair, resume, resync, round},
     outcome::Outcome,
     page::Anchor,
+    planted::{self, Bug},
     record::{Handshake, Intent, Judgement, Opened, Owed, Record},
     send::SendKind,
     text::Private,
@@ -133,7 +134,7 @@ impl Session {
             Owed::Resync => (SendKind::Resync, None, resync::build(offer)),
             Owed::Resume => {
                 let next = self.state.checkpoint.next_round();
-                let (terms, checkpoint) = (&opened.offer.terms, &self.state.checkpoint);
+                let (terms, checkpoint) = (&opened.offer.terms, &self.checkpoint_named());
                 (
                     SendKind::Resume,
                     None,
@@ -175,6 +176,19 @@ impl Session {
                 (SendKind::Repair, Some(*round), repair.build())
             }
         })
+    }
+
+    /// What a RESUME names: what settled, and never what was merely sent.
+    //= spec W11
+    fn checkpoint_named(&self) -> Checkpoint {
+        let last = self.state.last_task().and_then(|row| row.judged.as_ref());
+        match last {
+            Some(Judgement::Accepted(plan)) if planted::is(Bug::LastRoundCk) => Checkpoint::At {
+                round: plan.round,
+                key: plan.key.clone(),
+            },
+            Some(_) | None => self.state.checkpoint.clone(),
+        }
     }
 
     fn nothing_owed(&self) -> Move {

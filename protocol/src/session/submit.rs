@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{
     fault::Code,
-    page::{Ask, Click, Refusal},
+    page::{Anchor, Ask, Click, Refusal},
+    planted::{self, Bug},
     record::{Record, SendRow},
     send::{Located, SendEvidence, SendState, locate},
 };
@@ -57,7 +58,7 @@ impl Session {
         }
         let ask = Ask::Compose {
             text: row.intent.text.clone(),
-            anchor: row.intent.anchor.clone(),
+            anchor: self.anchor_for(row),
             ours: self.state.drafts(),
         };
         Move::Ask(ask, self.limits.compose_ms)
@@ -116,9 +117,24 @@ impl Session {
     fn click(&self, row: &SendRow) -> Move {
         let ask = Ask::Submit {
             text: row.intent.text.clone(),
-            anchor: row.intent.anchor.clone(),
+            anchor: self.anchor_for(row),
         };
         Move::Ask(ask, self.limits.submit_ms)
+    }
+
+    /// The anchor of the intent, and never what happens to stand last.
+    //= spec S8
+    fn anchor_for(&self, row: &SendRow) -> Anchor {
+        if planted::is(Bug::AnchorObserved)
+            && let Some(seen) = &self.live.look
+        {
+            let turns = seen.look.tail.iter().rev();
+            let mut settled = turns.filter_map(|turn| turn.key.settled());
+            return settled
+                .next()
+                .map_or(Anchor::Empty, |id| Anchor::After(id.clone()));
+        }
+        row.intent.anchor.clone()
     }
 
     /// What the driver said before anything could have left.
@@ -287,6 +303,14 @@ impl Session {
         if row.outcome.is_some() {
             return None;
         }
+        let draft = self
+            .live
+            .look
+            .as_ref()
+            .map(|seen| &seen.look.composer.draft.head);
+        if planted::is(Bug::DraftIsNotSent) && draft == Some(&row.intent.text) {
+            return Some(self.outcome(SendState::NotSent, SendEvidence::ComposerKeptText));
+        }
         let until = self.live.attach_since + self.limits.settle_ms;
         Some(if self.now() < until {
             Move::Wait(Some(until))
@@ -326,6 +350,9 @@ impl Session {
     /// be proven whole and stays unknown **(ours)**.
     //= spec S4
     fn composer_kept(&self, row: &SendRow, proving: &Proving) -> bool {
+        if planted::is(Bug::TimeoutIsNotSent) {
+            return true;
+        }
         let Some(seen) = &self.live.look else {
             return false;
         };

@@ -11,6 +11,7 @@ use crate::{
     fault::Code,
     limits::COVERAGE_GAP_MS,
     page::{CallFailure, Observation, Place, Pulse, What},
+    planted::{self, Bug},
     record::Record,
     time::Millis,
 };
@@ -87,7 +88,7 @@ impl Session {
 
     fn observe(&mut self, observation: Observation) {
         let attaches = matches!(observation.what, What::Attached(_));
-        if observation.epoch < self.live.epoch
+        if (observation.epoch < self.live.epoch && !planted::is(Bug::IgnoreEpoch))
             || (observation.epoch == self.live.epoch && attaches)
             || (observation.epoch > self.live.epoch && !attaches && !is_loss(&observation.what))
         {

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     fault::Code,
     page::{Ask, Place, Role},
+    planted::{self, Bug},
     record::{Judgement, Record, SendRow},
     reply::{CaptureFailure, Phase, Progress, Verdict, Want},
     send::{Located, SendEvidence, SendState, is_ours, locate},
@@ -102,6 +103,15 @@ impl Session {
                 why: CaptureFailure::Layout { .. },
             } => self.fail(Code::Layout, verdict.to_string()),
             Verdict::SourceUncertain(_) => self.reread(Sign::AsIs, Code::SourceUncertain, verdict),
+            Verdict::CaptureFailed { .. }
+                if planted::is(Bug::RepairOnCapture) && row.intent.message.is_task() =>
+            {
+                Move::store(Record::Judged {
+                    send: row.intent.send,
+                    reply: None,
+                    judgement: Judgement::Refused { faults: Vec::new() },
+                })
+            }
             Verdict::CaptureFailed { .. } => self.reread(Sign::AsIs, Code::Capture, verdict),
         }
     }
