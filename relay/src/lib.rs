@@ -20,6 +20,7 @@ pub mod run;
 pub mod sabotage;
 pub mod scripts;
 pub mod seat;
+pub mod sim;
 pub mod start;
 pub mod telemetry;
 #[cfg(test)]

@@ -14,20 +14,28 @@ const JITTER: f64 = 0.3;
 /// More steps than any budget allows: the longest pause is reached long before.
 const STEPS_MAX: u32 = 64;
 
+/// How many times longer each pause is than the one before.
+pub(crate) const GROWTH: u32 = 3;
+
+/// Which try it is, the middle of the first pause, and the longest.
+pub(crate) const fn shape(pace: Pace) -> (u32, u64, u64) {
+    match pace {
+        // A reply that stalls is given more time with each read.
+        Pace::Read { nth } => (nth, 2_000, 120_000),
+        // A link that dropped is often back at once, and the page is seen again
+        // within a second of it.
+        Pace::Reattach { nth } => (nth, 100, 30_000),
+    }
+}
+
 /// The pause before the `nth` try of its kind, divided by `scale` (1 in earnest).
 #[must_use]
 pub fn pause(pace: Pace, scale: u32) -> Duration {
-    let (nth, first_ms, longest_ms, factor) = match pace {
-        // A reply that stalls is given more time with each read.
-        Pace::Read { nth } => (nth, 2_000, 120_000, 3.0),
-        // A link that dropped is often back at once, and the page is seen again
-        // within a second of it.
-        Pace::Reattach { nth } => (nth, 100, 30_000, 3.0),
-    };
+    let (nth, first_ms, longest_ms) = shape(pace);
     let mut steps: ExponentialBackoff = ExponentialBackoffBuilder::new()
         .with_initial_interval(Duration::from_millis(first_ms))
         .with_max_interval(Duration::from_millis(longest_ms))
-        .with_multiplier(factor)
+        .with_multiplier(f64::from(GROWTH))
         .with_randomization_factor(JITTER)
         .with_max_elapsed_time(None)
         .build();

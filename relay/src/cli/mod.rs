@@ -27,6 +27,7 @@ mod run;
 mod session;
 mod settle;
 mod signals;
+mod simulate;
 mod standin;
 mod status;
 mod told;
@@ -159,6 +160,7 @@ enum Command {
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
     Standin(standin::StandinArgs),
+    Simulate(simulate::SimulateArgs),
 }
 
 impl Command {
@@ -170,6 +172,7 @@ impl Command {
             Self::Demo(args) => args.json,
             Self::Faults(args) => args.json,
             Self::Replay(args) => args.json,
+            Self::Simulate(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -225,6 +228,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Record(args) => record::main(&args),
         Command::Replay(args) => replay::main(&args),
         Command::Standin(args) => standin::main(args),
+        Command::Simulate(args) => simulate::main(&args),
     }
 }
 

@@ -17,6 +17,7 @@ fn on_disk() -> (tempfile::TempDir, SqliteJournal) {
 
 fn with_each(check: impl Fn(&mut dyn Journal)) {
     check(&mut MemoryJournal::default());
+    check(&mut crate::sim::disk());
     check(&mut on_disk().1);
 }
 
