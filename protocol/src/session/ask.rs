@@ -126,10 +126,16 @@ impl Session {
             | RowId::R11
             | RowId::R13 => Outcome::Manual,
         };
+        // What the planner was asked about is not what stops the run then.
+        let limit = self.limit_hit().filter(|_| row == RowId::R14);
         let spent = row == RowId::R13 && facts.budget == Budget::Spent;
         let why = match recovery::cost(facts) {
             Some(cost) if spent => format!("{}; last: {}", spent_words(cost), trouble.why),
             Some(_) | None => trouble.why.clone(),
+        };
+        let why = match limit {
+            Some(limit) if limit != why => format!("{limit}; last: {why}"),
+            Some(_) | None => why,
         };
         Stop {
             row: Some(row),

@@ -87,6 +87,10 @@ impl Session {
     }
 
     fn ending(&self) -> Option<Move> {
+        //= spec R15
+        if let Some(why) = &self.live.defect {
+            return Some(self.defect(why));
+        }
         if let Some(by) = &self.live.held_elsewhere {
             let stop = stop_of(Outcome::Locked, Some(Code::Locked), by);
             return Some(Move::Stop(stop));
@@ -204,12 +208,12 @@ impl Session {
         self.live.declares.map(|_| self.owing())
     }
 
-    /// While a call is out, its answer comes first.
+    /// While a call is out, its answer comes first; behind a dialog none comes.
+    //= spec RP8
     fn answering(&self) -> Option<Move> {
-        self.live
-            .call
-            .as_ref()
-            .map(|call: &Call| Move::Wait(Some(call.deadline)))
+        let reachable = self.live.dialog.is_none();
+        let call = self.live.call.as_ref().filter(|_| reachable);
+        call.map(|call: &Call| Move::Wait(Some(call.deadline)))
     }
 }
 

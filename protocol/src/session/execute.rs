@@ -226,18 +226,25 @@ impl Session {
     /// The boundaries that forbid the next send or execution.
     //= spec RP5
     pub(super) fn boundary(&self) -> Option<Move> {
+        let why = self.limit_hit()?;
+        Some(self.ask(&Trouble::bare(Sign::Boundary, why)))
+    }
+
+    /// The limit of the session that is hit, if one is: it forbids the next send and
+    /// execution, and the next recovery as well.
+    //= spec RP5
+    pub(super) fn limit_hit(&self) -> Option<&'static str> {
         let run_ms = self.live.ran_before_ms + self.now().since(self.live.started_at);
         let allowed = &self.state.allowed;
         let run_ms = run_ms.saturating_sub(allowed.run_ms);
         let typed = self.state.typed_chars.saturating_sub(allowed.typed_chars);
-        let why = if run_ms >= self.limits.run_ms {
-            "the run time of the session is spent (run_s)"
+        if run_ms >= self.limits.run_ms {
+            Some("the run time of the session is spent (run_s)")
         } else if typed >= self.limits.typed_chars_max {
-            "the characters that may be typed are spent (typed_chars_max)"
+            Some("the characters that may be typed are spent (typed_chars_max)")
         } else {
-            return None;
-        };
-        Some(self.ask(&Trouble::bare(Sign::Boundary, why)))
+            self.round_over()
+        }
     }
 }
 

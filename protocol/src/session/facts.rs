@@ -89,6 +89,7 @@ impl Session {
 
     fn boundary_fact(&self, sign: Sign) -> Boundary {
         let hit = sign == Sign::Boundary
+            || self.limit_hit().is_some()
             || self.state.standing_stop().is_some()
             || self.state.is_closed();
         if hit {

@@ -8,7 +8,7 @@ use crate::{
 
 impl Session {
     pub(super) fn guarding(&self) -> Option<Move> {
-        if let Some(kind) = &self.live.dialog {
+        if let Some(kind) = self.live.dialog.as_ref().filter(|_| !self.proves_yet()) {
             let why = format!("a JavaScript dialog ({kind}) stands open in the tab");
             return Some(self.ask(&Trouble::new(Sign::AsIs, Code::Dialog, why)));
         }

@@ -82,6 +82,9 @@ pub enum Input {
     /// the conversation is held by another relay, whose name this is.
     //= spec L1
     HeldElsewhere(String),
+    /// A part of ours broke: a panic, a task that ended by itself. One sentence.
+    //= spec R15
+    Defect(String),
 }
 
 /// What the agent side says of the plan it was given.

@@ -83,6 +83,8 @@ pub(super) struct Live {
     pub round_since: Option<Millis>,
     pub interrupt: Option<(Signal, Millis)>,
     pub held_elsewhere: Option<String>,
+    /// What broke of our own.
+    pub defect: Option<String>,
     pub storing: Option<Record>,
     pub finished: Option<Stop>,
     pub stale: u64,
@@ -262,6 +264,7 @@ impl Live {
             round_since: None,
             interrupt: None,
             held_elsewhere: None,
+            defect: None,
             storing: None,
             finished: None,
             stale: 0,

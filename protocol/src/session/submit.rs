@@ -24,7 +24,9 @@ impl Session {
             state if state.may_send() => Some(self.composing(row)),
             SendState::NotSent | SendState::Unknown => match &self.live.submit {
                 Submit::Due => Some(self.click(row)),
-                Submit::Out => Some(Move::Wait(None)),
+                Submit::Out => Some(Move::Wait(
+                    self.live.call.as_ref().map(|call| call.deadline),
+                )),
                 Submit::Proving(proving) => self.proving(row, proving),
                 Submit::None => self.found_dispatched(row),
             },

@@ -75,6 +75,16 @@ impl Session {
                     self.live.held_elsewhere = Some(by);
                 }
             }
+            //= spec R15
+            Input::Defect(why) => {
+                let unstored = self.live.storing.take().is_some();
+                self.live.defect.get_or_insert(why);
+                // Whether that record was stored cannot be told: as if it was not.
+                if unstored && let Some(why) = &self.live.defect {
+                    let trouble = Trouble::bare(Sign::Defect, why);
+                    self.give_up(self.stop_for(&trouble));
+                }
+            }
         }
     }
 

@@ -31,8 +31,7 @@ impl Session {
             return Some(foreign);
         }
         //= spec RP5
-        if self.round_end().is_some_and(|end| end <= self.now()) {
-            let why = "the round took longer than round_s";
+        if let Some(why) = self.round_over() {
             return Some(self.ask(&Trouble::bare(Sign::Boundary, why)));
         }
         Some(match &self.live.verdict {
@@ -181,6 +180,14 @@ impl Session {
             })),
             Place::Fresh | Place::Transient(_) | Place::Elsewhere => None,
         }
+    }
+
+    /// The limit of the round whose reply is awaited, once it is over.
+    //= spec RP5
+    pub(super) fn round_over(&self) -> Option<&'static str> {
+        self.state.in_flight()?;
+        let over = self.round_end().is_some_and(|end| end <= self.now());
+        over.then_some("the round took longer than round_s")
     }
 
     fn round_end(&self) -> Option<Millis> {

@@ -10,6 +10,7 @@ use crate::{
     record::{Journal, JournalError, Record, State, fold},
     recovery::RowId,
     reply::{CaptureFailure, Verdict},
+    send::SendState,
     session::{Input, Session, Start},
     time::Millis,
 };
@@ -243,4 +244,178 @@ fn an_accepted_plan_waits_for_the_page_before_it_is_started() {
     );
     world.run(50);
     assert_eq!(world.stop().outcome, Outcome::Done);
+}
+
+fn alert() -> What {
+    What::Dialog {
+        kind: "alert".into(),
+        message: "Still there?".into(),
+    }
+}
+
+//= spec RP8 type=test
+#[test]
+fn a_dialog_while_a_message_is_typed_stops_the_run_at_once() {
+    let mut world = World::new();
+    world.hold = Some("compose");
+    world.attach(AttachCause::First);
+    world.run(10);
+    assert!(world.stop.is_none(), "the call is out");
+    world.observe(alert());
+    world.drain();
+    assert_eq!(
+        (world.stop().row, world.stop().code, world.stop().outcome),
+        (Some(RowId::R0), Some(Code::Dialog), Outcome::Manual)
+    );
+}
+
+//= spec S5 type=test
+#[test]
+fn a_dialog_over_a_click_that_is_out_waits_for_its_evidence_and_not_longer() {
+    let clicked = || {
+        let mut world = World::new();
+        world.hold = Some("submit");
+        world.attach(AttachCause::First);
+        for _ in 0..20 {
+            if !world.effects.contains(&"submit".to_owned()) {
+                world.run(1);
+            }
+        }
+        world.observe(alert());
+        world.drain();
+        assert!(
+            world.stop.is_none(),
+            "the page's own request may be seen yet"
+        );
+        world
+    };
+    let mut seen = clicked();
+    let send = seen.session.state().sends[0].intent.send;
+    seen.input(Input::RequestSeen(send));
+    seen.drain();
+    assert_eq!(seen.stop().code, Some(Code::Dialog));
+    assert_eq!(seen.session.state().sends[0].state(), SendState::Sent);
+
+    let mut unseen = clicked();
+    let limits = Limits::default();
+    let call = limits.submit_ms + crate::session::live::CALL_SLACK_MS;
+    unseen.now = unseen.now + call;
+    unseen.input(Input::Tick);
+    unseen.drain();
+    assert!(unseen.stop.is_none(), "the evidence span begins");
+    unseen.now = unseen.now + (limits.evidence_ms - 1);
+    unseen.input(Input::Tick);
+    unseen.drain();
+    assert!(unseen.stop.is_none(), "one millisecond is left");
+    unseen.now = unseen.now + 1;
+    unseen.input(Input::Tick);
+    unseen.drain();
+    assert_eq!(
+        (unseen.stop().code, unseen.stop().outcome),
+        (Some(Code::Dialog), Outcome::Unknown)
+    );
+}
+
+//= spec RP5 type=test
+#[test]
+fn a_session_whose_time_is_spent_is_not_recovered() {
+    let lost_at = |ran_ms: u64| {
+        let limits = Limits {
+            run_ms: 600_000,
+            ..Limits::default()
+        };
+        let mut world = World::with(limits);
+        world.remote.push(silence());
+        world.attach(AttachCause::First);
+        world.run(10);
+        world.now = Millis(1_000) + ran_ms;
+        world.observe(What::Lost(Loss::Link {
+            detail: "reset".into(),
+        }));
+        world.hold = Some("reattach");
+        world.drain();
+        world
+    };
+    let before = lost_at(599_999);
+    assert_eq!(before.rows(), ["R3 re-attach, then discover"]);
+    assert!(before.stop.is_none());
+    let spent = lost_at(600_000);
+    assert_eq!(
+        (spent.stop().row, spent.stop().outcome),
+        (Some(RowId::R14), Outcome::Boundary)
+    );
+    assert!(spent.stop().why.contains("run_s"), "{}", spent.stop().why);
+}
+
+//= spec RP5 type=test
+//= spec R14 type=test
+#[test]
+fn a_loss_while_a_plan_runs_after_the_time_is_spent_waits_for_it_and_recovers_nothing() {
+    let limits = Limits {
+        run_ms: 600_000,
+        ..Limits::default()
+    };
+    let mut world = World::with(limits);
+    world.remote.push(plan("continue", "a"));
+    world.agent = AgentDoes::Hang;
+    world.attach(AttachCause::First);
+    world.run(10);
+    assert_eq!(world.session.phase(), crate::session::Phase::Executing);
+    world.now = Millis(601_000);
+    world.observe(What::Lost(Loss::Link {
+        detail: "reset".into(),
+    }));
+    world.drain();
+    assert_eq!(world.rows(), Vec::<String>::new(), "nothing is recovered");
+    assert!(world.stop.is_none(), "the plan settles first");
+    world.input(Input::Agent(crate::session::AgentReport::Settled {
+        ok: true,
+        receipt: "done".into(),
+    }));
+    world.drain();
+    assert_eq!(
+        (world.stop().outcome, world.stop().row),
+        (Outcome::Boundary, Some(RowId::R14))
+    );
+    assert!(world.stop().why.contains("run_s"), "{}", world.stop().why);
+}
+
+//= spec R15 type=test
+#[test]
+fn what_breaks_of_our_own_stops_the_run_and_nothing_is_recovered() {
+    let mut world = World::answering([silence()]);
+    world.attach(AttachCause::First);
+    world.run(10);
+    world.effects.clear();
+    world.input(Input::Defect("a part of the relay ended by itself".into()));
+    world.observe(What::Lost(Loss::Link {
+        detail: "it went with it".into(),
+    }));
+    world.drain();
+    assert_eq!(
+        (world.stop().outcome, world.stop().row),
+        (Outcome::Defect, Some(RowId::R15))
+    );
+    assert!(world.stop().standing);
+    assert_eq!(world.rows(), ["R15 stop"]);
+    let state = fold(&world.journal.entries().unwrap()).unwrap();
+    let mut again = Session::new(Millis(5), state, Limits::default(), Start::default());
+    let Some(crate::session::Effect::Finish(stop)) = again.poll_effect() else {
+        panic!("went on");
+    };
+    assert_eq!(stop.row, Some(RowId::R14), "until a person lifts it");
+}
+
+//= spec R15 type=test
+//= spec J1 type=test
+#[test]
+fn a_break_while_a_record_is_being_stored_counts_it_as_not_stored() {
+    let mut world = World::new();
+    world.storing = false;
+    world.attach(AttachCause::First);
+    world.drain();
+    world.input(Input::Defect("the journal's part broke".into()));
+    world.drain();
+    assert_eq!(world.stop().row, Some(RowId::R15));
+    assert!(!world.effects.iter().any(|effect| effect == "compose"));
 }

@@ -178,6 +178,9 @@ fn inputs() -> Vec<(&'static str, Happens)> {
             let (kind, message) = ("alert".into(), "hi".into());
             world.observe(What::Dialog { kind, message });
         }),
+        ("defect", |world| {
+            world.input(Input::Defect("a part broke".into()));
+        }),
         ("missed beat", |world| {
             let beat = Beat {
                 browser: Pulse::Alive,
