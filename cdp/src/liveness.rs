@@ -12,6 +12,8 @@ pub(crate) struct Hearts {
     limits: Limits,
     browser: Side,
     renderer: Side,
+    /// Since when a look is awaited: whatever is asked of the page shows its silence.
+    look: Option<Instant>,
     said: Beat,
 }
 
@@ -47,6 +49,7 @@ impl Hearts {
             limits,
             browser: Side::default(),
             renderer: Side::default(),
+            look: None,
             said: ALIVE,
         }
     }
@@ -64,19 +67,43 @@ impl Hearts {
                 asked: None,
                 missed: self.renderer.missed,
             };
+            self.look = None;
             return tick;
         }
         tick.ask_renderer = self.renderer.tick(now);
-        if !tick.ask_renderer {
-            let waited = self.renderer.asked.map_or(0, |asked| {
-                u64::try_from(now.duration_since(asked).as_millis()).unwrap_or(u64::MAX)
-            });
-            // A silent browser explains a silent renderer.
-            let browser_alive = self.browser.missed == 0;
-            tick.hung = browser_alive && waited >= self.limits.renderer_ms;
-            tick.diagnose = browser_alive && !tick.hung;
-        }
+        tick.hung = self.is_hung(now);
+        tick.diagnose = !tick.ask_renderer && self.browser.missed == 0 && !tick.hung;
         tick
+    }
+
+    /// When the renderer has been silent for its limit; none while nothing is awaited
+    /// of it. A silent browser explains a silent renderer.
+    pub(crate) fn hung_at(&self) -> Option<Instant> {
+        let first = [self.renderer.asked, self.look].into_iter().flatten().min();
+        first
+            .filter(|_| self.browser.missed == 0)
+            .map(|asked| asked + self.limits.renderer().span())
+    }
+
+    /// Whether it has.
+    pub(crate) fn is_hung(&self, now: Instant) -> bool {
+        self.hung_at().is_some_and(|at| at <= now)
+    }
+
+    /// Whatever is awaited of the renderer is awaited from now on.
+    pub(crate) fn excuse(&mut self, now: Instant) {
+        self.renderer.asked = self.renderer.asked.map(|_| now);
+        self.look = self.look.map(|_| now);
+    }
+
+    /// A look was asked for; one that is awaited already is the older question.
+    pub(crate) fn look_asked(&mut self, now: Instant) {
+        self.look.get_or_insert(now);
+    }
+
+    /// A look was given, or refused: the renderer answers.
+    pub(crate) fn look_answered(&mut self) {
+        self.look = None;
     }
 
     /// The browser answered.
@@ -185,6 +212,50 @@ mod tests {
             ticks * Limits::DEFAULT.heartbeat_ms,
             Limits::DEFAULT.renderer_ms
         );
+    }
+
+    #[test]
+    fn a_look_that_is_not_given_shows_a_hang_half_a_beat_before_the_heart_does() {
+        let limits = Limits::DEFAULT;
+        let mut watch = Watch::new();
+        let began = watch.now;
+        let half = Duration::from_millis(limits.heartbeat_ms / 2);
+        let limit = Duration::from_millis(limits.renderer_ms);
+        watch.tick(true);
+        watch.hearts.browser_answered();
+        watch.hearts.renderer_answered();
+        watch.hearts.look_asked(began + half);
+        watch.hearts.look_asked(began + half * 3);
+        assert_eq!(watch.hearts.hung_at(), Some(began + half + limit));
+        let last = began + half + limit - Duration::from_millis(1);
+        assert!(!watch.hearts.is_hung(last));
+        assert!(watch.hearts.is_hung(began + half + limit));
+        watch.hearts.look_answered();
+        assert_eq!(watch.hearts.hung_at(), None);
+    }
+
+    #[test]
+    fn a_silence_of_our_own_is_not_the_renderers() {
+        let mut watch = Watch::new();
+        watch.tick(true);
+        watch.hearts.look_asked(watch.now);
+        let late = watch.now + Duration::from_secs(60);
+        assert!(watch.hearts.is_hung(late));
+        watch.hearts.excuse(late);
+        assert!(!watch.hearts.is_hung(late));
+        let limit = Duration::from_millis(Limits::DEFAULT.renderer_ms);
+        assert!(
+            watch.hearts.is_hung(late + limit),
+            "it is given its limit anew"
+        );
+    }
+
+    #[test]
+    fn a_silent_browser_explains_a_silent_renderer() {
+        let mut watch = Watch::new();
+        watch.tick(true);
+        watch.tick(true);
+        assert_eq!(watch.hearts.hung_at(), None);
     }
 
     #[test]

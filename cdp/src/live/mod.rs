@@ -15,7 +15,7 @@ use protocol::page::{
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Duration, Instant, Interval, MissedTickBehavior, interval};
+use tokio::time::{Duration, Instant, Interval, MissedTickBehavior, interval_at, sleep_until};
 
 use crate::attach::{Standing, detach};
 use crate::choose::bare;
@@ -86,6 +86,8 @@ pub(crate) struct Live {
     changing: Option<Instant>,
     dialog: bool,
     hearts: Hearts,
+    /// When the loop last turned: what lay in its queues meanwhile is not late.
+    turned: Instant,
     streams: Streams,
     early: Early,
     last_look: u64,
@@ -117,6 +119,7 @@ impl Live {
             changing: None,
             dialog: false,
             hearts: Hearts::new(limits),
+            turned: Instant::now(),
             streams: Streams::new(
                 config.stream_paths.clone(),
                 standing.worlds.frame.clone(),
@@ -153,9 +156,12 @@ impl Live {
         out: &Outbox,
     ) -> End {
         self.catch_up(out);
-        let mut look = every(self.limits.look_ms);
-        let mut heart = every(self.limits.heartbeat_ms);
+        let mut heart = every(self.limits.heartbeat_ms, 0);
+        // Half a beat after the heart, so that the page is asked twice as often.
+        let mut look = every(self.limits.look_ms, self.limits.heartbeat_ms / 2);
+        self.look();
         let end = loop {
+            let overdue = self.overdue_at();
             let end = tokio::select! {
                 incoming = events.recv() => match incoming {
                     Some(incoming) => self.incoming(incoming, out),
@@ -177,11 +183,13 @@ impl Live {
                 },
                 _ = look.tick() => { self.look(); None }
                 _ = heart.tick() => self.beat(out),
+                () = wait_until(overdue) => self.overdue(),
                 () = out.closed() => Some(End::Close { keep: false }),
             };
             if let Some(end) = end {
                 break end;
             }
+            self.turned = Instant::now();
         };
         self.answer_all(out, Answer::Failed(CallFailure::Lost));
         end
@@ -270,6 +278,9 @@ impl Live {
             }
             Inner::Looked(world, result) => {
                 self.looking = false;
+                if pulse::spoke(&result) {
+                    self.hearts.look_answered();
+                }
                 if self.worlds.ours.as_ref() == Some(&world) {
                     match result {
                         Ok(value) => self.looked(&value, out),
@@ -334,8 +345,16 @@ impl Live {
     }
 }
 
-fn every(ms: u64) -> Interval {
-    let mut interval = interval(Duration::from_millis(ms.max(1)));
+async fn wait_until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn every(ms: u64, after_ms: u64) -> Interval {
+    let first = Instant::now() + Duration::from_millis(after_ms);
+    let mut interval = interval_at(first, Duration::from_millis(ms.max(1)));
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     interval
 }

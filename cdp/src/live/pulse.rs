@@ -6,7 +6,7 @@ use chromiumoxide::cdp::browser_protocol::page::{
 };
 use protocol::page::What;
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant};
 
 use super::{End, Inner, Live};
 use crate::error::{CallError, PageFault};
@@ -27,6 +27,7 @@ impl Live {
             let why = "no new document came within attach_ms".to_owned();
             return Some(End::NoDocument(PageFault::Silent { why }.into()));
         }
+        self.excuse(now);
         let tick = self
             .hearts
             .tick(now, !self.dialog && self.changing.is_none());
@@ -56,6 +57,29 @@ impl Live {
             }
         }
         None
+    }
+
+    /// When the renderer counts as hung, should it stay silent; none while nothing is
+    /// awaited of it, or nothing can be.
+    pub(super) fn overdue_at(&self) -> Option<Instant> {
+        let reachable = !self.dialog && self.changing.is_none();
+        self.hearts.hung_at().filter(|_| reachable)
+    }
+
+    /// That moment is here.
+    pub(super) fn overdue(&mut self) -> Option<End> {
+        let now = Instant::now();
+        self.excuse(now);
+        self.hearts.is_hung(now).then_some(End::Hung)
+    }
+
+    /// Where this side itself did not run for a while, answers may lie unread: the
+    /// page's silence counts from now on.
+    fn excuse(&mut self, now: Instant) {
+        let turn_ms = self.limits.heartbeat_ms.saturating_mul(2);
+        if now.duration_since(self.turned) > Duration::from_millis(turn_ms) {
+            self.hearts.excuse(now);
+        }
     }
 
     pub(super) fn probe(
@@ -91,7 +115,7 @@ impl Live {
 }
 
 /// Whether anything was answered at all; a refusal is an answer too.
-fn spoke(answer: &Result<Value, CallError>) -> bool {
+pub(super) fn spoke(answer: &Result<Value, CallError>) -> bool {
     match answer {
         Ok(_) | Err(CallError::Refused(_) | CallError::Malformed(_)) => true,
         Err(

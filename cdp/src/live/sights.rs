@@ -83,6 +83,7 @@ impl Live {
             return;
         }
         self.looking = true;
+        self.hearts.look_asked(Instant::now());
         let page = self.page.clone();
         self.tasks.spawn(async move {
             let result = page
@@ -117,9 +118,10 @@ impl Live {
         }
     }
 
-    /// Looks come by two ways; one that was overtaken says nothing any more.
+    /// Looks come by two ways; one that was overtaken says nothing any more, and one
+    /// from before a dialog that stands now would hide it.
     pub(super) fn saw(&mut self, look: Look, out: &Outbox) {
-        if look.seq > self.last_look {
+        if look.seq > self.last_look && !self.dialog {
             self.last_look = look.seq;
             out.push(self.epoch, What::Look(Box::new(look)));
         }
