@@ -110,11 +110,11 @@ impl Session {
             .unwrap_or_else(|| self.ask(&Trouble::new(Sign::Partial, Code::Capture, why)))
     }
 
-    /// An incomplete reading is never evidence of anything.
+    /// An incomplete reading, and one of another place, is never evidence of anything.
     //= spec RP3
     fn counts(&self, reading: &Reading) -> bool {
         let busy = !reading.idle && self.state.in_flight().is_none();
-        reading.whole && !busy
+        reading.whole && !busy && self.is_elsewhere(&reading.place).is_none()
     }
 
     fn no_page(&self) -> Move {

@@ -185,7 +185,10 @@ impl Session {
             Loss::TabClosed => !known || self.start.tab == TabBy::Person,
             Loss::BrowserGone { .. } => !known || self.start.browser == BrowserBy::Person,
             Loss::NeverAttached { code, .. } => {
-                matches!(code.as_str(), "E_RENDERER" | "E_TAB_GONE" | "E_DIALOG")
+                // A page that only gave no answer in time, after a new start of the
+                // browser say, is asked again **(ours)**.
+                matches!(code.as_str(), "E_TAB_GONE" | "E_DIALOG")
+                    || (code == "E_RENDERER" && self.live.ill)
             }
             Loss::Link { .. }
             | Loss::Document

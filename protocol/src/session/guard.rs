@@ -13,6 +13,10 @@ impl Session {
             return Some(self.ask(&Trouble::new(Sign::AsIs, Code::Dialog, why)));
         }
         let seen = self.live.look.as_ref()?;
+        // Another place proves nothing of a click that is out.
+        if let Some(why) = self.is_elsewhere(&seen.look.place) {
+            return Some(self.ask(&Trouble::new(Sign::Elsewhere, Code::Conversation, why)));
+        }
         // A click that is out is proven or not before the blocker stops the run.
         if self.proves_yet() {
             return None;
@@ -33,8 +37,7 @@ impl Session {
             let why = format!("{what} ({})", blocker.mark);
             return Some(self.ask(&Trouble::new(Sign::Blocked, Code::Blocker, why)));
         }
-        let why = self.is_elsewhere(&seen.look.place)?;
-        Some(self.ask(&Trouble::new(Sign::Elsewhere, Code::Conversation, why)))
+        None
     }
 
     /// Within the evidence span after a click whose outcome is not recorded.

@@ -36,6 +36,8 @@ pub(super) struct Live {
     pub address: Option<String>,
     /// How the last attachment ended, until the next one.
     pub loss: Option<Loss>,
+    /// The last attachment ended with a renderer that has to be cured.
+    pub ill: bool,
     /// The greatest loss of continuity since the last agreed discovery.
     pub gone: Lost,
     pub recovery: Recovery,
@@ -227,6 +229,7 @@ impl Live {
             was_attached: false,
             address: None,
             loss: None,
+            ill: false,
             gone,
             recovery: match gone {
                 Lost::Nothing => Recovery::None,

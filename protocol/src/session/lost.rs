@@ -91,6 +91,7 @@ impl Live {
         self.epoch = epoch;
         self.attached = Some(attachment);
         self.was_attached = true;
+        self.ill = false;
         self.attach_since = self.clock.now();
         self.loss = None;
         self.fresh_page();
@@ -118,6 +119,15 @@ impl Live {
         if lost != Lost::Nothing {
             self.recovery = Recovery::Due;
         }
+        self.ill = match &loss {
+            Loss::RendererCrashed | Loss::RendererHung => true,
+            Loss::NeverAttached { .. } => self.ill,
+            Loss::Link { .. }
+            | Loss::Detached
+            | Loss::Document
+            | Loss::TabClosed
+            | Loss::BrowserGone { .. } => false,
+        };
         self.attached = None;
         self.attach_since = self.clock.now();
         self.loss = Some(loss);

@@ -240,22 +240,30 @@ impl Session {
     }
 
     fn proving(&self, row: &SendRow, proving: &Proving) -> Option<Move> {
-        if let Some(found) = self.own_turn(row) {
-            return Some(found);
+        let found = self.found(row);
+        if let Some(Located::Ours { .. }) = found {
+            return self.own_turn(row);
         }
         if proving.request {
             return Some(self.outcome(SendState::Sent, SendEvidence::OwnRequest));
         }
+        // That there was no click is known of the click itself, whatever else stands in
+        // the thread meanwhile.
+        if row.outcome.is_none() {
+            if let Some((Act::Submit, live::Trouble::Refused(refusal))) = &self.live.trouble {
+                return Some(self.refused_before_click(refusal));
+            }
+            if let Some(Click::Stopped { hit }) = &proving.click {
+                let evidence = SendEvidence::GuardStopped { hit: hit.clone() };
+                return Some(self.outcome(SendState::NotSent, evidence));
+            }
+        }
+        if let Some(foreign) = self.own_turn(row) {
+            return Some(foreign);
+        }
         if row.outcome.is_some() {
             // Recorded unknown: from here on the reply's wait carries it.
             return None;
-        }
-        if let Some((Act::Submit, live::Trouble::Refused(refusal))) = &self.live.trouble {
-            return Some(self.refused_before_click(refusal));
-        }
-        if let Some(Click::Stopped { hit }) = &proving.click {
-            let evidence = SendEvidence::GuardStopped { hit: hit.clone() };
-            return Some(self.outcome(SendState::NotSent, evidence));
         }
         let until = proving.since + self.limits.settle_ms;
         if self.now() < until {
@@ -324,14 +332,7 @@ impl Session {
     /// Our own whole text right after the anchor, in the newest look.
     //= spec S3
     fn own_turn(&self, row: &SendRow) -> Option<Move> {
-        let look = &self.live.look.as_ref()?.look;
-        let from_top = look.tail.len() as u64 == u64::from(look.turns_shown);
-        match locate(
-            &look.tail,
-            from_top,
-            &row.intent.anchor,
-            row.intent.text.as_str(),
-        ) {
+        match self.found(row)? {
             Located::Ours { turn, .. } => {
                 Some(self.outcome(SendState::Sent, SendEvidence::OwnTurn { turn }))
             }
@@ -344,6 +345,13 @@ impl Session {
             }
             Located::AnchorLast | Located::AnchorUnseen => None,
         }
+    }
+
+    /// What stands right after the anchor, in the newest look.
+    fn found(&self, row: &SendRow) -> Option<Located> {
+        let look = &self.live.look.as_ref()?.look;
+        let (anchor, text) = (&row.intent.anchor, row.intent.text.as_str());
+        Some(locate(&look.tail, look.shows_top(), anchor, text))
     }
 
     /// The one proof of not-sent that time takes part in, and never alone: the

@@ -305,11 +305,53 @@ fn a_message_that_may_have_left_while_it_was_typed_is_not_awaited_for_ever() {
     world.hold = None;
     // The composer does not answer, and the page stays busy.
     world.busy = true;
-    world.refused("busy");
+    world.refused(Refusal::Busy);
     world.run(400);
     let stop = world.stop();
     assert_eq!(
         (stop.row, stop.outcome),
         (Some(RowId::R13), Outcome::Unknown)
     );
+}
+
+//= spec RP8 type=test
+//= spec C6 type=test
+#[test]
+fn another_place_is_no_evidence_about_a_click_that_is_out() {
+    let mut world = World::answering([plan("continue", "a")]);
+    world.clicks = vec![ClickDoes::Send, ClickDoes::SendSilently];
+    world.attach(AttachCause::First);
+    world.run(5);
+    assert_eq!(world.session.phase(), Phase::Proving);
+    world.place = Place::Conversation(crate::page::ConversationId("c2".into()));
+    world.thread.clear();
+    world.user_turn("another conversation altogether");
+    world.observe(What::Lost(Loss::Document));
+    world.drain();
+    world.attach(AttachCause::Document);
+    world.run(5);
+    assert_eq!(
+        (world.stop().row, world.stop().code, world.stop().outcome),
+        (Some(RowId::R0), Some(Code::Conversation), Outcome::Unknown),
+        "what left is not known, and nothing here contradicts us"
+    );
+}
+
+//= spec R5 type=test
+#[test]
+fn a_page_that_gives_no_answer_after_a_new_start_of_the_browser_is_asked_again() {
+    let mut world = with_means("continue");
+    world.hold = Some("prepare");
+    world.run(20);
+    world.hold = Some("relaunch");
+    world.observe(browser_gone());
+    world.input(Input::Agent(AgentReport::Prepared));
+    world.drain();
+    world.hold = None;
+    world.observe(What::Lost(Loss::NeverAttached {
+        code: "E_RENDERER".into(),
+        detail: "the page does not answer".into(),
+    }));
+    world.run(30);
+    assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.effects);
 }

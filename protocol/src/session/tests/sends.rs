@@ -241,7 +241,7 @@ fn a_draft_that_a_person_sent_while_it_was_typed_is_not_called_not_sent() {
         .as_str()
         .to_owned();
     // Enter is pressed on the finished text; the page generates, and the call is refused.
-    world.refused("busy");
+    world.refused(Refusal::Busy);
     world.drain();
     assert!(world.stop.is_none(), "nothing is known yet");
     world.now = world.now + 50;
@@ -274,5 +274,27 @@ fn a_message_of_a_person_after_ours_stops_the_run() {
     assert_eq!(
         (world.stop().row, world.stop().code),
         (Some(RowId::R10), Some(Code::Interference))
+    );
+}
+
+//= spec S4 type=test
+//= spec C6 type=test
+#[test]
+fn a_click_that_was_refused_is_not_sent_whatever_a_person_wrote_meanwhile() {
+    let mut world = World::new();
+    world.hold = Some("submit");
+    world.attach(AttachCause::First);
+    world.drain();
+    assert!(world.effects.contains(&"submit".to_owned()));
+    world.user_turn("hello from a person");
+    world.look();
+    world.hold = None;
+    world.refused(Refusal::AnchorMoved { last: None });
+    world.run(5);
+    let send = &world.session.state().sends[0];
+    assert_eq!(send.state(), SendState::NotSent);
+    assert_eq!(
+        (world.stop().row, world.stop().outcome),
+        (Some(RowId::R10), Outcome::Manual)
     );
 }

@@ -67,8 +67,7 @@ impl World {
     }
 
     /// The call that is out is refused in this way.
-    pub fn refused(&mut self, how: &str) {
-        let refusal = serde_json::from_value(serde_json::json!(how)).unwrap();
+    pub fn refused(&mut self, refusal: Refusal) {
         let call = self.last_call.expect("a call is out");
         self.observe(What::Answer {
             call,
