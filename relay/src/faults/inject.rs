@@ -22,6 +22,14 @@ const STOPPED_MS: u64 = 4_000;
 /// How long the tab stays away: long enough to be seen there.
 const AWAY_MS: u64 = 1_500;
 
+/// How long an open page may take to show what came by another window.
+const SHOWN_MS: u64 = 5_000;
+/// Between two looks into it.
+const LOOK_MS: u64 = 20;
+
+/// How a person begins who quotes us.
+const QUOTING: &str = "You wrote this, what does it mean?";
+
 /// Why a fault could not be made to happen.
 #[derive(Debug)]
 pub enum InjectError {
@@ -157,16 +165,33 @@ pub async fn inject(
         }
         How::OtherWindow => {
             let at = clock::wall();
-            match setting.standin.somebody_writes(&quote(setting)).await {
-                true => Ok((at, After::Nothing)),
-                false => Err(InjectError::Standin("no conversation".to_owned())),
+            if !setting.standin.somebody_writes(&quote(setting)).await {
+                return Err(InjectError::Standin("no conversation".to_owned()));
             }
+            shown(setting).await?;
+            Ok((at, After::Nothing))
         }
         How::Tab(act) => {
             let tab = Tab::attach(&setting.profile(), &setting.standin.url).await?;
             Ok(on_the_tab(act, tab, setting, bound).await?)
         }
     }
+}
+
+/// Waits until the open page shows what somebody wrote: one that has not looked yet
+/// may never, for the reply that comes then stands on a branch of its own.
+async fn shown(setting: &Setting) -> Result<(), InjectError> {
+    let mut tab = Tab::attach(&setting.profile(), &setting.standin.url).await?;
+    let looks = SHOWN_MS / LOOK_MS;
+    let there = format!("document.body.innerText.includes({QUOTING:?})");
+    for _ in 0..looks {
+        if tab.evaluate(&there).await? == true {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
+    }
+    let why = "the open page never showed the message".to_owned();
+    Err(InjectError::Standin(why))
 }
 
 /// A script in the page.
@@ -224,7 +249,7 @@ fn quote(setting: &Setting) -> String {
     let turns = setting.standin.turns().turns;
     let ours = turns.iter().rev().find(|turn| turn.role == Role::User);
     let head: Vec<&str> = ours.map_or("", |turn| &turn.text).lines().take(2).collect();
-    format!("You wrote this, what does it mean?\n{}", head.join("\n"))
+    format!("{QUOTING}\n{}", head.join("\n"))
 }
 
 /// What comes after a while, the run going on meanwhile.
