@@ -4,6 +4,7 @@
 //! is nothing. `BRB_CRASH` names one point: what is done (`journal`, a record; `page`, a command
 //! to the page; `agent`, a step of the agent side), which one, by its number (`17`) or by its
 //! name with the how-manieth (`dispatching#2`), and whether `before` or `after` it.
+//! `BRB_BREAK` names one in the same way, at which the relay panics instead (R15).
 //! `BRB_CRASH_TRACE` names a file to which every point passed is added, one a line.
 
 /// What a crash point stands at.
@@ -67,6 +68,8 @@ mod point {
 
     /// The point at which to die, as it was given.
     static WANTED: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("BRB_CRASH").ok());
+    /// The point at which to panic.
+    static BREAK: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("BRB_BREAK").ok());
     static TRACE: LazyLock<Option<String>> =
         LazyLock::new(|| std::env::var("BRB_CRASH_TRACE").ok());
     /// How often each name was passed, and how many of a kind.
@@ -74,7 +77,7 @@ mod point {
 
     /// Passes a point, or dies there.
     pub fn pass(at: At, when: When, name: &str) {
-        if WANTED.is_none() && TRACE.is_none() {
+        if WANTED.is_none() && TRACE.is_none() && BREAK.is_none() {
             return;
         }
         let (by_number, by_name) = names(at, when, name);
@@ -84,12 +87,20 @@ mod point {
             // A trace that cannot be written shows itself by being short.
             let _ = writeln!(file, "{by_name} {by_number}");
         }
+        may_break([&by_number, &by_name]);
         if WANTED
             .as_ref()
             .is_some_and(|wanted| *wanted == by_number || *wanted == by_name)
         {
             // It cannot fail for ourselves, and nothing after it runs.
             let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+
+    #[allow(clippy::panic, reason = "this is what it is for")]
+    fn may_break(names: [&String; 2]) {
+        if names.into_iter().any(|name| BREAK.as_ref() == Some(name)) {
+            panic!("a test broke it at {}", names[1]);
         }
     }
 

@@ -88,11 +88,12 @@ pub fn chosen(matrix: &Matrix, choice: &Choice) -> Result<Vec<Case>, NoSuchCase>
 /// [`SettingError`] when it cannot be begun.
 pub async fn run(case: &Case, means: &Means) -> Result<Ran, SettingError> {
     let mut ran = one::run(case, means).await?;
-    for _ in 1..TRIES_MAX {
+    for tries in 2..=TRIES_MAX {
         if ran.fired || !ran.violations.is_empty() {
             break;
         }
         ran = one::run(case, means).await?;
+        ran.tries = tries;
     }
     Ok(ran)
 }

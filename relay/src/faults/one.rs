@@ -68,6 +68,8 @@ pub struct Ran {
     pub step: At,
     /// The fault happened, at that step.
     pub fired: bool,
+    /// How often the run was made until it did, or was given up.
+    pub tries: u32,
     /// The rows taken from then on.
     pub rows: Vec<RowId>,
     /// The rows that were expected.
@@ -278,6 +280,7 @@ fn told(
         fault: case.fault.name(),
         step: case.at,
         fired: happened.is_some(),
+        tries: 1,
         expected: case.expect.rows.clone(),
         stop_expected: case.expect.is_stop(),
         why: stop.map_or_else(String::new, |stop| stop.why.clone()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use protocol::recovery::RowId;
+use protocol::{outcome::Outcome, recovery::RowId};
 use serde::Serialize;
 
 use super::{
@@ -45,6 +45,9 @@ pub fn line(ran: &Ran) -> String {
     }
     if !is_clean(ran) && !ran.why.is_empty() {
         let _ = writeln!(out, "    it ended because {}", ran.why);
+    }
+    if ran.tries > 1 {
+        let _ = writeln!(out, "    it reached its step at try {}", ran.tries);
     }
     if let Some(kept) = &ran.kept {
         let _ = writeln!(out, "    left to look at: {}", kept.display());
@@ -106,9 +109,15 @@ pub struct Summary {
     pub expected_mismatch: usize,
     /// Runs that did what no run may.
     pub violations: usize,
-    /// Of the runs that were expected to come back, how many in a hundred did.
+    /// Of the runs in which a row is taken that is no stop, how many in a hundred end
+    /// in done without a person.
+    #[serde(skip)]
     pub recovered_percent: usize,
+    /// Runs that missed their step at first and were made again.
+    #[serde(skip)]
+    pub again: usize,
     /// The figures.
+    #[serde(skip)]
     pub figures: Vec<Spread>,
 }
 
@@ -119,8 +128,10 @@ impl Summary {
     /// Over all runs.
     pub fn of(runs: &[Ran]) -> Self {
         let count = |such: fn(&Ran) -> bool| runs.iter().filter(|ran| such(ran)).count();
-        let recovered = count(|ran| is_as_expected(ran) && !ran.stop_expected);
-        let due = count(|ran| !ran.stop_expected);
+        let recovered = count(is_recovered);
+        // A run in which nothing was lost would make recovery look better than it is.
+        let due = count(|ran| !ran.stop_expected && !ran.expected.is_empty());
+        let came_back = count(|ran| is_recovered(ran) && !ran.expected.is_empty());
         Self {
             runs: runs.len(),
             fired: count(|ran| ran.fired),
@@ -128,7 +139,8 @@ impl Summary {
             stopped_as_expected: count(|ran| is_as_expected(ran) && ran.stop_expected),
             expected_mismatch: count(|ran| ran.mismatch.is_some()),
             violations: count(|ran| !ran.violations.is_empty()),
-            recovered_percent: (recovered * 100).checked_div(due).unwrap_or(100),
+            recovered_percent: (came_back * 100).checked_div(due).unwrap_or(100),
+            again: count(|ran| ran.tries > 1),
             figures: figures(runs),
         }
     }
@@ -163,9 +175,10 @@ impl Summary {
         }
         let _ = writeln!(
             out,
-            "{} runs, {} fired, {} recovered ({} % of those that should), {} stopped as expected, \
-             {} otherwise than expected, {} with violations",
+            "{} runs ({} made again), {} fired, {} recovered ({} % of those with a row that should), \
+             {} stopped as expected, {} otherwise than expected, {} with violations",
             self.runs,
+            self.again,
             self.fired,
             self.recovered,
             self.recovered_percent,
@@ -179,4 +192,83 @@ impl Summary {
 
 fn is_as_expected(ran: &Ran) -> bool {
     ran.fired && ran.mismatch.is_none()
+}
+
+/// It went on by itself to its end, whichever way it took.
+fn is_recovered(ran: &Ran) -> bool {
+    ran.fired && !ran.stop_expected && ran.outcome == Some(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::what::At;
+
+    fn ran(expected: &[RowId], outcome: Outcome) -> Ran {
+        Ran {
+            fault: "fin".to_owned(),
+            step: At::Thinking,
+            fired: true,
+            tries: 1,
+            rows: expected.to_vec(),
+            expected: expected.to_vec(),
+            outcome: Some(outcome),
+            stop_expected: false,
+            why: String::new(),
+            recovery_ms: None,
+            measured: None,
+            mismatch: None,
+            found: crate::faults::one::Tally::default(),
+            violations: Vec::new(),
+            kept: None,
+            took_ms: 1,
+        }
+    }
+
+    #[test]
+    fn the_last_line_holds_the_six_counts_and_nothing_else() {
+        let sum = Summary::of(&[ran(&[RowId::R3], Outcome::Done)]);
+        assert_eq!(
+            serde_json::to_string(&sum).unwrap(),
+            "{\"runs\":1,\"fired\":1,\"recovered\":1,\"stopped_as_expected\":0,\
+             \"expected_mismatch\":0,\"violations\":0}"
+        );
+        assert!(sum.is_clean());
+    }
+
+    #[test]
+    fn recovery_below_nineteen_in_twenty_fails_and_runs_without_a_row_do_not_help() {
+        let lost = |outcome| ran(&[RowId::R3], outcome);
+        let mut runs: Vec<Ran> = (0..19).map(|_| lost(Outcome::Done)).collect();
+        runs.push(lost(Outcome::Manual));
+        assert_eq!(Summary::of(&runs).recovered_percent, 95);
+        assert!(Summary::of(&runs).is_clean());
+        runs.push(lost(Outcome::Manual));
+        runs.extend((0..100).map(|_| ran(&[], Outcome::Done)));
+        assert_eq!(Summary::of(&runs).recovered_percent, 90);
+        assert!(!Summary::of(&runs).is_clean());
+    }
+
+    #[test]
+    fn what_did_not_fire_ended_otherwise_or_did_wrong_is_not_clean() {
+        let spoiled: [fn(&mut Ran); 3] = [
+            |ran| ran.fired = false,
+            |ran| ran.mismatch = Some("R4 in place of R3".to_owned()),
+            |ran| ran.violations.push("a message twice".to_owned()),
+        ];
+        for spoil in spoiled {
+            let mut one = ran(&[RowId::R3], Outcome::Done);
+            spoil(&mut one);
+            assert!(!Summary::of(&[one.clone()]).is_clean());
+            assert!(line(&one).contains("WRONG"));
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_made_again_says_so() {
+        let mut one = ran(&[RowId::R3], Outcome::Done);
+        one.tries = 2;
+        assert!(line(&one).contains("at try 2"));
+        assert_eq!(Summary::of(&[one]).again, 1);
+    }
 }

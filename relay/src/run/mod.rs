@@ -1,14 +1,16 @@
 //! The one loop: whatever can wake the relay is one `Happened`, each is given
 //! to the machine, and what the machine wants is carried out before the next.
 
+mod broken;
 mod core;
 mod hand;
 mod parts;
 mod watch;
 
-use std::time::Duration;
+use std::{panic::AssertUnwindSafe, time::Duration};
 
 use cdp::{Control, TabWish};
+use futures::FutureExt as _;
 use protocol::{
     fault::Code,
     outcome::{Outcome, Signal},
@@ -53,14 +55,13 @@ pub async fn run(parts: Parts, reporter: &mut (dyn Reporter + Send)) -> Ending {
     let mut relay = Relay::new(parts, reporter);
     crash::pass(At::Page, When::Before, "attach");
     relay.tell_conversation().await;
-    loop {
-        relay.carry_out().await;
-        if relay.ended.is_some() {
-            return relay.end().await;
+    while relay.ended.is_none() {
+        let turn = AssertUnwindSafe(relay.turn()).catch_unwind().await;
+        if let Err(panic) = turn {
+            relay.broke(broken::words(panic.as_ref()));
         }
-        let happened = relay.next().await;
-        relay.take(happened).await;
     }
+    relay.end().await
 }
 
 struct Relay<'r> {
@@ -74,6 +75,8 @@ struct Relay<'r> {
     stop_seen: bool,
     ended: Option<Stop>,
     driver_gone: bool,
+    /// What broke, until the machine was told; empty from then on.
+    broken: Option<String>,
     /// When the journal's claim is renewed next.
     renew_at: Millis,
 }
@@ -100,6 +103,7 @@ impl<'r> Relay<'r> {
             stop_seen: false,
             ended: None,
             driver_gone: false,
+            broken: None,
             renew_at: now + RENEW_MS,
         }
     }
@@ -108,6 +112,16 @@ impl<'r> Relay<'r> {
     async fn tell_conversation(&mut self) {
         if let Some(conversation) = self.core.state().conversation.clone() {
             self.drive(Control::Bind(conversation)).await;
+        }
+    }
+
+    /// All that is to be done now, then the next thing that happens.
+    async fn turn(&mut self) {
+        self.tell_broken();
+        self.carry_out().await;
+        if self.ended.is_none() {
+            let happened = self.next().await;
+            self.take(happened).await;
         }
     }
 
@@ -174,14 +188,6 @@ impl<'r> Relay<'r> {
             tracing::warn!(%source, len, %why, "something from outside did not parse");
         }
         self.core.observed(now, observation);
-    }
-
-    fn driver_ended(&mut self) {
-        self.driver_gone = true;
-        let detail = "the driver ended".to_owned();
-        let epoch = self.core.state().epoch;
-        let what = What::Lost(protocol::page::Loss::BrowserGone { detail });
-        self.input(Input::Observed(Box::new(Observation { epoch, what })));
     }
 
     //= spec RP5
