@@ -185,8 +185,10 @@ async fn shown(setting: &Setting) -> Result<(), InjectError> {
     let looks = SHOWN_MS / LOOK_MS;
     let there = format!("document.body.innerText.includes({QUOTING:?})");
     for _ in 0..looks {
-        if tab.evaluate(&there).await? == true {
-            return Ok(());
+        match tab.evaluate(&there).await {
+            Ok(shown) if shown != true => {}
+            // A relay that has seen it stops, and its browser goes with it.
+            Ok(_) | Err(_) => return Ok(()),
         }
         tokio::time::sleep(Duration::from_millis(LOOK_MS)).await;
     }
