@@ -49,6 +49,9 @@ struct Bounds {
     scroll_nudge_px: u32,
     /// An animation frame, where they come at all.
     scroll_frame_ms: u32,
+    /// So many times what it cost must have passed since the whole page was
+    /// searched before it is again.
+    search_share: u32,
     /// Between two reports while text comes in.
     gap_ms: u32,
     /// Between two reports when a mark changes.
@@ -69,6 +72,7 @@ const BOUNDS: Bounds = Bounds {
     scroll_pause_ms: 50,
     scroll_nudge_px: 160,
     scroll_frame_ms: 1_500,
+    search_share: 200,
     gap_ms: 50,
     gap_mark_ms: 8,
 };

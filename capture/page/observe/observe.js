@@ -28,13 +28,22 @@ function tailOf(turns, always) {
   return tail;
 }
 
-// One look. `full` searches the whole page again; a push after a change does
-// so only for the parts that changed.
+// When the whole page was searched last, and what that cost.
+let searchedAt = -1e9;
+let searchCost = 0;
+
+// One look. `full` reads again what a push after a change reads only where it
+// changed, and searches the whole page again, save where that was just done: a
+// long thread is not gone through for each look.
 function lookNow(full) {
-  if (full || !layout || !composer()) probe();
-  if (full) {
+  const began = performance.now();
+  const search = full && began - searchedAt >= searchCost * BOUNDS.search_share;
+  if (search || !layout || !composer()) probe();
+  if (full) knownDraft = null;
+  if (search) {
     findThread();
-    knownDraft = null;
+    searchedAt = began;
+    searchCost = performance.now() - began;
   }
   const turns = newestTurns();
   if (full || chromeStale) {

@@ -225,7 +225,8 @@ function drift(turns) {
   const reply = turns.findLast((turn) => turn.role === "assistant");
   for (const mark of layout.marks) {
     if (mark.need === "at_once") {
-      if (!firstVisible(mark.select)) lacking.push(mark.name);
+      const there = mark.name === "composer" ? composer() : firstVisible(mark.select);
+      if (!there) lacking.push(mark.name);
     } else if (mark.need === "with_turn") {
       if (user && !findIn(user.els, mark.select, () => true)) lacking.push(mark.name);
     } else if (mark.need === "with_reply" && mark.name === "body") {

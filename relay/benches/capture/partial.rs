@@ -59,6 +59,7 @@ pub async fn measure(report: &mut Report) {
 
 async fn captured_whole(browser: &Browser, play: &Play, text: &str) -> bool {
     let mut page = Page::open(browser, play).await;
+    page.until_look("the page", |look| look.hydrated).await;
     let mut front = Beside::page(browser, &page).await;
     // Another tab is in front of ours.
     let other = front.raw.open("about:blank").await;
