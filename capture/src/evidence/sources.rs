@@ -252,7 +252,11 @@ impl Sources {
             dom.at = now;
             return self.blocks;
         }
-        self.blocks += 1;
+        // The very first blocks of a text that stood there change nothing of it: its
+        // fingerprint covers all of it. Any others may, also where none stood between.
+        if self.dom.is_some() || self.blocks > 0 {
+            self.blocks += 1;
+        }
         let form = form_of_blocks(blocks);
         if let Some(turn) = turn {
             raise(&mut self.shown, turn, form.chars());

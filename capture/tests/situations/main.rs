@@ -14,6 +14,7 @@ mod fidelity;
 mod hostile;
 mod liveness;
 mod partial;
+mod quiet;
 mod scene;
 mod stale;
 

@@ -140,7 +140,12 @@ pub async fn measure(report: &mut Report) {
     let browser = Browser::new();
     let limits = Limits::default();
     let (mut all, mut replies) = (Course::default(), 0);
-    for size in &SIZES {
+    // One size alone, for a closer look: `latency 200000`.
+    let only: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    let wanted = |size: &&Sizes| only.is_empty() || only.contains(&size.chars);
+    for size in SIZES.iter().filter(wanted) {
         for (count, with_end) in [(size.with_end, true), (size.without, false)] {
             if count == 0 {
                 continue;

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use crate::observe_support::{Browser, Page};
 use crate::raw::Raw;
 
-/// Notes when the text of a reply last changed, by the wall clock.
+/// Notes when a reply last changed, its action bar included, by the wall clock.
+/// What a press on its copy does is none of it.
 const NOTE_CHANGES: &str = r#"(() => {
   globalThis.lastChange = 0;
-  const bodies = ".markdown, [data-markdown-text-style]";
+  const replies = 'section[data-turn="assistant"]';
   new MutationObserver((records) => {
-    if (records.some(({ target }) => (target.nodeType === 1 ? target : target.parentElement)?.closest(bodies))) {
+    if (records.some(({ target }) => (target.nodeType === 1 ? target : target.parentElement)?.closest(replies))) {
       globalThis.lastChange = performance.timeOrigin + performance.now();
     }
   }).observe(document, { subtree: true, childList: true, characterData: true });
