@@ -22,5 +22,7 @@ pub mod trust;
 pub use completeness::prove;
 pub use evidence::{Awaited, Evidence, Origin, Seen, Trace};
 pub use layout::STREAM_PATHS;
-pub use limits::{EVIDENCE_BYTES_MAX, Limits, TEXT_BYTES_MAX};
+pub use limits::{
+    COPIES_MAX, EVIDENCE_BYTES_MAX, FORM_BYTES_MAX, Limits, NAME_BYTES_MAX, TEXT_BYTES_MAX,
+};
 pub use scripts::{Scripts, scripts};

@@ -179,7 +179,10 @@ impl Form {
         self.pieces.is_empty()
     }
 
-    fn new(pieces: Vec<Piece>, others: Vec<Vec<Piece>>) -> Self {
+    fn new(mut pieces: Vec<Piece>, mut others: Vec<Vec<Piece>>) -> Self {
+        // It is kept: what it grew by and did not need is given back.
+        pieces.shrink_to_fit();
+        others.iter_mut().for_each(Vec::shrink_to_fit);
         let mut form = Self {
             pieces,
             others,

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::decode::{is_answer, is_cut_for_length, is_finished, text_of};
+use super::weight;
 
 /// What the data say of the reply to our message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +91,10 @@ fn reply_in(thread: &Thread, ours: &str) -> Option<Told> {
 fn told(own: &Value, newest_first: &[&Value]) -> Option<Told> {
     let of = |channel: &Value| newest_first.iter().find(|one| one["channel"] == *channel);
     let reply = of(&Value::from("final")).or_else(|| of(&Value::Null))?;
-    let id = |message: &Value| message["id"].as_str().map(|id| TurnId(id.to_owned()));
+    let id = |message: &Value| {
+        let id = message["id"].as_str().filter(|id| weight::fits(id))?;
+        Some(TurnId(id.to_owned()))
+    };
     Some(Told {
         own: id(own)?,
         turn: id(reply)?,

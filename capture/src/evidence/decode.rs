@@ -7,15 +7,17 @@
 use protocol::page::StreamEnd;
 use serde_json::Value;
 
+use super::weight;
+
 /// Messages of one stream kept at a time; older ones are forgotten.
-const MESSAGES_MAX: usize = 32;
+pub(super) const MESSAGES_MAX: usize = 32;
 /// Bytes of payload taken in; over it the text counts for nothing.
-const STREAM_BYTES_MAX: usize = 64 << 20;
+pub(super) const TAKEN_BYTES_MAX: usize = 64 << 20;
 
 /// One stream as far as it came.
 #[derive(Debug, Clone)]
 pub(super) struct Decoder {
-    /// Each with the bytes of payload that it was made of.
+    /// Each with the bytes that it may hold by now.
     messages: Vec<(Value, usize)>,
     /// Where the next delta applies if it does not say.
     path: String,
@@ -73,17 +75,23 @@ impl Decoder {
         self
     }
 
-    /// Bytes of payload that are held.
+    /// Bytes that are held, by and large.
     pub(super) fn held(&self) -> usize {
         let messages: usize = self.messages.iter().map(|(_, held)| *held).sum();
-        messages + self.echo.as_ref().map_or(0, String::len)
+        let said = [&self.echo, &self.conversation].into_iter().flatten();
+        let texts = said.chain([&self.path, &self.op]).map(String::len);
+        messages + texts.sum::<usize>()
     }
 
     pub(super) fn spoil(&mut self, why: Spoilt) {
         self.spoilt = self.spoilt.or(Some(why));
         match why {
             Spoilt::Ambiguous => self.spoilt = Some(why),
-            Spoilt::Incomplete => self.messages.clear(),
+            Spoilt::Incomplete => {
+                self.messages.clear();
+                (self.echo, self.conversation) = (None, None);
+                (self.path, self.op) = (String::new(), String::new());
+            }
             Spoilt::Undecodable | Spoilt::CutOff | Spoilt::Error => {}
         }
     }
@@ -137,19 +145,23 @@ impl Decoder {
             return;
         }
         self.taken = self.taken.saturating_add(data.len());
-        if self.taken > STREAM_BYTES_MAX || self.held() + data.len() > self.held_max {
+        if self.taken > TAKEN_BYTES_MAX || self.held() + data.len() > self.held_max {
             self.spoil(Spoilt::Incomplete);
         }
         if self.spoilt.is_some() {
             return;
         }
         match serde_json::from_str::<Value>(data) {
-            Ok(event) => self.event(event, data.len()),
+            Ok(event) => self.event(event),
             Err(_) => self.spoil(Spoilt::Undecodable),
+        }
+        // Decoded it may weigh many times what it did as text.
+        if self.held() > self.held_max {
+            self.spoil(Spoilt::Incomplete);
         }
     }
 
-    fn event(&mut self, mut event: Value, len: usize) {
+    fn event(&mut self, mut event: Value) {
         self.began = true;
         if let Some(id) = event["conversation_id"].as_str()
             && self.conversation.is_none()
@@ -164,7 +176,7 @@ impl Decoder {
             return;
         }
         if event["message"].is_object() {
-            self.whole(event["message"].take(), len);
+            self.whole(event["message"].take());
         } else if event.get("v").is_some() && event.get("type").is_none() {
             if let Some(op) = event["o"].as_str() {
                 self.op = op.to_owned();
@@ -174,7 +186,7 @@ impl Decoder {
             }
             let value = event["v"].take();
             let (op, path) = (self.op.clone(), self.path.clone());
-            if self.apply(&op, &path, value, 0, len).is_none() {
+            if self.apply(&op, &path, value, 0).is_none() {
                 self.spoil(Spoilt::Undecodable);
             }
         }
@@ -182,7 +194,7 @@ impl Decoder {
     }
 
     /// A message as it stands so far.
-    fn whole(&mut self, message: Value, len: usize) {
+    fn whole(&mut self, message: Value) {
         self.heard(&message);
         let id = message["id"].as_str().unwrap_or_default().to_owned();
         let known = self.messages.iter().position(|(one, _)| one["id"] == id);
@@ -196,16 +208,16 @@ impl Decoder {
             (grows && goes_on && same).then_some(self.messages.len() - 1)
         };
         match known.or_else(renamed) {
-            Some(at) => self.messages[at] = (message, len),
-            None => self.push(message, len),
+            Some(at) => self.messages[at] = weighed(message),
+            None => self.push(message),
         }
     }
 
-    fn push(&mut self, message: Value, len: usize) {
+    fn push(&mut self, message: Value) {
         if self.messages.len() == MESSAGES_MAX {
             self.messages.remove(0);
         }
-        self.messages.push((message, len));
+        self.messages.push(weighed(message));
     }
 
     /// A message of the person's side: which one this stream answers.
@@ -217,41 +229,33 @@ impl Decoder {
         }
     }
 
-    fn apply(
-        &mut self,
-        op: &str,
-        path: &str,
-        mut value: Value,
-        depth: u8,
-        len: usize,
-    ) -> Option<()> {
+    fn apply(&mut self, op: &str, path: &str, mut value: Value, depth: u8) -> Option<()> {
         if op == "patch" || (value.is_array() && op.is_empty()) {
             if depth > 2 {
                 return None;
             }
-            if depth == 0
-                && let Some((_, held)) = self.messages.last_mut()
-            {
-                *held = held.saturating_add(len);
-            }
             for change in value.as_array_mut()? {
                 let op = change["o"].as_str()?.to_owned();
                 let path = format!("{path}{}", change["p"].as_str().unwrap_or_default());
-                self.apply(&op, &path, change["v"].take(), depth + 1, 0)?;
+                self.apply(&op, &path, change["v"].take(), depth + 1)?;
             }
             return Some(());
         }
         if path.is_empty() {
             if value["message"].is_object() {
                 self.heard(&value["message"]);
-                self.push(value["message"].take(), len);
+                self.push(value["message"].take());
             }
             return Some(());
         }
         // What follows a whole-message event is more of its text.
         let within = path.strip_prefix("/message")?;
         let (message, held) = self.messages.last_mut()?;
-        *held = held.saturating_add(len);
+        // What is taken away again still counts: that is rare.
+        let more = value
+            .as_str()
+            .map_or_else(|| path.len() + weight::of_value(&value), str::len);
+        *held = held.saturating_add(more);
         match op {
             "append" | "" => append(place(message, within)?, value),
             "replace" | "add" => {
@@ -277,6 +281,11 @@ impl Decoder {
             _ => None,
         }
     }
+}
+
+fn weighed(message: Value) -> (Value, usize) {
+    let held = weight::of_value(&message);
+    (message, held)
 }
 
 /// The place that a path names; the last step is made where it is missing.

@@ -4,6 +4,8 @@
 //! Everything taken in is hostile: out of order, from an old epoch, oversized,
 //! contradicting. It may delay a proof or forbid it; it never makes one.
 
+#[cfg(test)]
+mod bounds;
 mod data;
 mod decode;
 mod observe;
@@ -12,6 +14,7 @@ mod steady;
 mod stream;
 mod thread;
 mod trail;
+mod weight;
 
 use protocol::id::SendId;
 use protocol::page::{Anchor, ConversationId, Epoch, TurnId};
@@ -42,8 +45,10 @@ pub struct Awaited {
     pub since: Millis,
 }
 
-/// Everything seen of one awaited reply. Bounded: the stream by its own limits,
-/// the page's sources by what one report may hold, the trail by a count.
+/// Everything seen of one awaited reply. Each text, list and name in it has a
+/// limit of its own, and so has the whole: [`EVIDENCE_BYTES_MAX`].
+///
+/// [`EVIDENCE_BYTES_MAX`]: crate::EVIDENCE_BYTES_MAX
 #[derive(Debug, Clone)]
 pub struct Evidence {
     pub(crate) awaited: Awaited,

@@ -9,7 +9,8 @@ use protocol::time::Millis;
 
 use super::steady::{Moment, see};
 use super::thread::{Sought, own_text, reply_blocks, standing};
-use super::{DataTaken, Evidence, Live, Seen, Shown, Sight, Standing};
+use super::{DataTaken, Evidence, Live, Seen, Shown, Sight, Standing, weight};
+use crate::limits::TEXT_BYTES_MAX;
 use crate::{drift, guard};
 
 impl Evidence {
@@ -22,6 +23,19 @@ impl Evidence {
         }
         if self.epoch != Some(observation.epoch) {
             self.new_epoch(now, observation.epoch);
+        }
+        if !weight::names_fit(observation) {
+            let source = match &observation.what {
+                What::Stream(_) => "stream",
+                What::Look(_)
+                | What::Answer { .. }
+                | What::Attached(_)
+                | What::Beat(_)
+                | What::Malformed { .. }
+                | What::Lost(_)
+                | What::Dialog { .. } => "observer",
+            };
+            return self.not_understood(source);
         }
         match &observation.what {
             What::Attached(attached) => self.attached(attached.cause),
@@ -54,12 +68,7 @@ impl Evidence {
                 ..
             } => self.copied(now, turn, text),
             What::Answer { .. } | What::Beat(_) => {}
-            What::Malformed { source, .. } => {
-                // What did not parse may have been a piece of our stream, or a
-                // change that no other look tells of.
-                self.sources.stream.lost_piece_of(source);
-                self.break_windows();
-            }
+            What::Malformed { source, .. } => self.not_understood(source),
             What::Lost(_) => {
                 self.live = None;
                 self.sources.stream.cut_off();
@@ -67,6 +76,13 @@ impl Evidence {
             }
             What::Dialog { .. } => self.break_windows(),
         }
+    }
+
+    /// What did not parse may have been a piece of our stream, or a change that
+    /// no other look tells of.
+    fn not_understood(&mut self, source: &str) {
+        self.sources.stream.lost_piece_of(source);
+        self.break_windows();
     }
 
     fn new_epoch(&mut self, now: Millis, epoch: Epoch) {
@@ -223,6 +239,7 @@ impl Evidence {
         }
         if let Some(text) = own_text(look, own)
             && self.own_text.as_ref() != Some(text)
+            && text.as_str().len() <= TEXT_BYTES_MAX
         {
             self.own_text = Some(text.clone());
         }

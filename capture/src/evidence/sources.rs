@@ -11,14 +11,10 @@ use protocol::time::Millis;
 
 use super::data::{self, Told};
 use super::stream::OwnStream;
+use super::weight;
 use crate::compare::{Form, Relation, form_of_blocks, form_of_markdown};
-use crate::limits::TEXT_BYTES_MAX;
+use crate::limits::{COPIES_MAX, FORM_BYTES_MAX, TEXT_BYTES_MAX, TURNS_MAX};
 use crate::markdown::unknown_tags;
-
-/// Different copies of one reply kept; more of them prove nothing more.
-const COPIES_MAX: usize = 4;
-/// Turns whose longest copy is kept: ours has one reply, or a few ids of it.
-const TURNS_MAX: usize = 16;
 
 /// Every source of the reply's text.
 #[derive(Debug, Clone, Default)]
@@ -181,8 +177,10 @@ impl Sources {
 
     /// A Markdown source, unless it is over what is kept of one.
     fn raw_of(&mut self, text: &str) -> Option<Raw> {
-        self.too_long |= text.len() > TEXT_BYTES_MAX;
-        (text.len() <= TEXT_BYTES_MAX).then(|| Raw::new(text))
+        let raw = (text.len() <= TEXT_BYTES_MAX).then(|| Raw::new(text));
+        let raw = raw.filter(|raw| raw.form.bytes() <= FORM_BYTES_MAX);
+        self.too_long |= raw.is_none();
+        raw
     }
 
     /// Takes data in that the page fetched; true where they are of our reply.
@@ -217,7 +215,7 @@ impl Sources {
         self.data.is_some()
     }
 
-    /// Bytes that are held, by and large.
+    /// Bytes that are held, by and large: texts, forms, what is shown, streams.
     pub(crate) fn bytes(&self) -> usize {
         let raws = [self.raw.as_ref(), self.data.as_ref().map(|data| &data.raw)];
         let raws = raws.into_iter().flatten();
@@ -240,10 +238,7 @@ impl Sources {
         stop: bool,
     ) -> u64 {
         let Some(blocks) = blocks.filter(|_| !stop) else {
-            if self.dom.take().is_some() {
-                self.blocks += 1;
-            }
-            return self.blocks;
+            return self.no_dom();
         };
         if let Some(dom) = &mut self.dom
             && dom.blocks == blocks
@@ -252,20 +247,22 @@ impl Sources {
             dom.at = now;
             return self.blocks;
         }
+        let (form, tree) = (form_of_blocks(blocks), weight::of_blocks(blocks));
+        if form.bytes() > FORM_BYTES_MAX || tree > FORM_BYTES_MAX {
+            return self.no_dom();
+        }
         // The very first blocks of a text that stood there change nothing of it: its
         // fingerprint covers all of it. Any others may, also where none stood between.
         if self.dom.is_some() || self.blocks > 0 {
             self.blocks += 1;
         }
-        let form = form_of_blocks(blocks);
         if let Some(turn) = turn {
             raise(&mut self.shown, turn, form.chars());
         }
         self.dom = Some(Dom {
             turn: turn.cloned(),
             chars: form.chars(),
-            // The tree itself is about as large as its form.
-            bytes: form.bytes() * 2,
+            bytes: form.bytes() + tree,
             form,
             unknown: unknown_tags(blocks),
             blocks: blocks.to_vec(),
@@ -275,6 +272,14 @@ impl Sources {
             to_copy: None,
         });
         self.relate();
+        self.blocks
+    }
+
+    /// Nothing is shown that counts; returns the version of the blocks.
+    fn no_dom(&mut self) -> u64 {
+        if self.dom.take().is_some() {
+            self.blocks += 1;
+        }
         self.blocks
     }
 

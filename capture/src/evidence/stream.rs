@@ -10,16 +10,10 @@ use protocol::wire::canonical;
 use serde_json::Value;
 
 use super::decode::{Decoder, Spoilt, is_finished};
+use crate::limits::{OTHER_STREAM_BYTES_MAX, OTHER_STREAMS_MAX, OWN_STREAM_BYTES_MAX};
 
 /// How deep the page's request is searched for our text.
 const REQUEST_DEPTH_MAX: u8 = 12;
-/// Bytes of our own stream that are held.
-pub(super) const OWN_BYTES_MAX: usize = 16 << 20;
-/// Streams that may turn out to be ours.
-pub(super) const OTHERS_MAX: usize = 4;
-/// Bytes of each of them that are held.
-pub(super) const OTHER_BYTES_MAX: usize = 2 << 20;
-
 /// What is known of the stream that answers our own message.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnStream {
@@ -40,7 +34,7 @@ impl Default for OwnStream {
         Self {
             request: None,
             adopted: None,
-            decoder: Decoder::new(OWN_BYTES_MAX),
+            decoder: Decoder::new(OWN_STREAM_BYTES_MAX),
             others: Vec::new(),
             failed: false,
             answered: false,
@@ -128,17 +122,17 @@ impl OwnStream {
             }
         };
         let at = known.unwrap_or_else(|| {
-            if self.others.len() >= OTHERS_MAX {
+            if self.others.len() >= OTHER_STREAMS_MAX {
                 self.others.remove(0);
             }
-            let fresh = Decoder::new(OTHER_BYTES_MAX);
+            let fresh = Decoder::new(OTHER_STREAM_BYTES_MAX);
             self.others.push((report.request.clone(), fresh));
             self.others.len() - 1
         });
         let (_, other) = &mut self.others[at];
         if other.done {
             // The next reply on the same socket.
-            *other = Decoder::new(OTHER_BYTES_MAX);
+            *other = Decoder::new(OTHER_STREAM_BYTES_MAX);
         }
         other.data(data);
         let named = other.conversation.as_deref();
@@ -155,7 +149,7 @@ impl OwnStream {
             return true;
         }
         let (id, decoder) = self.others.remove(at);
-        self.decoder = decoder.with_room(OWN_BYTES_MAX);
+        self.decoder = decoder.with_room(OWN_STREAM_BYTES_MAX);
         self.adopted = Some(id);
         true
     }
@@ -254,7 +248,7 @@ impl OwnStream {
         self.decoder.variants()
     }
 
-    /// Bytes of payload that are held.
+    /// Bytes that are held, by and large.
     pub(crate) fn held(&self) -> usize {
         let others: usize = self.others.iter().map(|(_, other)| other.held()).sum();
         self.decoder.held() + others

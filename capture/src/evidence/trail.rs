@@ -7,8 +7,7 @@ use protocol::page::{Epoch, TurnId};
 use protocol::reply::EndWitness;
 use protocol::time::Millis;
 
-/// Entries kept; the oldest go first.
-const TRAIL_MAX: usize = 512;
+use crate::limits::TRAIL_MAX;
 
 /// One thing seen.
 #[derive(Debug, Clone, PartialEq, Eq)]

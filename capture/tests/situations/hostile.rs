@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use protocol::page::{
-    Answer, CallId, Epoch, Look, Observation, StreamEnd, StreamEvent, StreamReport, TurnKey, What,
+    Answer, CallId, Epoch, Look, Observation, StreamEnd, StreamEvent, StreamReport, TurnId,
+    TurnKey, What,
 };
 use protocol::reply::Verdict;
 
@@ -131,6 +132,34 @@ fn ten_megabytes_from_any_side_are_no_answer_and_fill_no_memory() {
     }
     full.after(300).see();
     assert!(held(&full) > capture::TEXT_BYTES_MAX);
+}
+
+/// An ordinary reply under a name of so many bytes.
+fn named(bytes: usize) -> Scene {
+    let mut scene = ordinary(PLAN);
+    scene.after(300).see();
+    for (_, observation) in &mut scene.events {
+        if let What::Look(look) = &mut observation.what {
+            for turn in &mut look.tail {
+                if turn.key == TurnKey::Settled(id("a1")) {
+                    turn.key = TurnKey::Settled(TurnId("a".repeat(bytes)));
+                }
+            }
+        }
+    }
+    scene
+}
+
+//= spec C1 type=test
+#[test]
+fn a_name_as_long_as_names_are_is_one_and_a_longer_one_is_not_kept() {
+    let longest = named(capture::NAME_BYTES_MAX);
+    assert!(is_complete(&longest.verdict()), "{}", longest.verdict());
+    let over = named(capture::NAME_BYTES_MAX + 1);
+    assert!(!is_complete(&over.verdict()));
+    assert!(!is_complete(&over.verdict_late()));
+    let kept = format!("{:?}", over.evidence(&over.events));
+    assert!(!kept.contains("aaaaaaaa"), "{kept}");
 }
 
 fn damage(at: usize, kind: u8, value: u64, scene: &Scene) -> Vec<Event> {

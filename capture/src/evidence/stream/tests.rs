@@ -196,3 +196,23 @@ fn only_our_whole_text_in_our_conversation_is_ours() {
     assert!(!ours(&format!("{OURS}\nand more"), Some("c")));
     assert!(!ours(OURS, Some("other")));
 }
+
+#[test]
+fn so_many_streams_may_turn_out_to_be_ours_and_the_oldest_goes() {
+    let mut stream = OwnStream::default();
+    let mut begins = |nth: usize| {
+        let data = StreamEvent::Data {
+            data: json!({"conversation_id": "c"}).to_string().into(),
+        };
+        stream.take(&report(&format!("s{nth}"), data), OURS, None);
+        let first = stream.others.first().map(|(id, _)| id.clone());
+        (stream.others.len(), first)
+    };
+    for nth in 1..=OTHER_STREAMS_MAX {
+        assert_eq!(begins(nth), (nth, Some("s1".to_owned())));
+    }
+    assert_eq!(
+        begins(OTHER_STREAMS_MAX + 1),
+        (OTHER_STREAMS_MAX, Some("s2".to_owned()))
+    );
+}
