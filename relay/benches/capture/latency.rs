@@ -25,7 +25,7 @@ const IN_ALL_MS_MAX: f64 = 400.0;
 /// How many times sooner than either poller, at the median.
 const RATIO_MIN: f64 = 4.0;
 /// Each so many-th reply is read by the pollers as well.
-const POLLED_EACH: usize = 4;
+const POLLED_EACH: usize = 10;
 
 /// Where the accepted replies are stored.
 struct Disk {

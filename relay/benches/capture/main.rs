@@ -2,7 +2,8 @@
 //! the machine pay, and how the same page is read by pollers.
 //!
 //! `scripts/bench capture [latency|partial|turns|renderer|prove|waiting]…`, in a real
-//! browser on the stand-in page. A broken bound ends it non-zero.
+//! browser on the stand-in page. A broken bound ends it non-zero, and so does a
+//! part that takes longer than it may.
 
 #![allow(
     clippy::disallowed_methods,
@@ -33,31 +34,47 @@ mod raw;
 mod stage;
 mod waiting;
 
-use std::process::ExitCode;
+use std::{
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
-const PARTS: [&str; 6] = [
-    "latency", "partial", "turns", "renderer", "prove", "waiting",
+/// Each part, and how many seconds it may take.
+const PARTS: [(&str, u64); 6] = [
+    ("latency", 540),
+    ("partial", 360),
+    ("turns", 120),
+    ("renderer", 240),
+    ("prove", 60),
+    ("waiting", 240),
 ];
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let asked: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|arg| PARTS.contains(&arg.as_str()))
-        .collect();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let is_asked = |part: &str| args.iter().any(|arg| arg == part);
+    let all = !PARTS.iter().any(|(part, _)| is_asked(part));
+    let wanted = || PARTS.iter().filter(|(part, _)| all || is_asked(part));
+    let seconds: u64 = wanted().map(|(_, seconds)| seconds).sum();
+    println!("at most {} minutes in all", seconds.div_ceil(60));
     let mut report = Report::default();
-    for part in PARTS {
-        if !asked.is_empty() && !asked.iter().any(|one| one == part) {
-            continue;
-        }
-        println!("-- {part}");
-        match part {
-            "latency" => latency::measure(&mut report).await,
-            "partial" => partial::measure(&mut report).await,
-            "turns" => page_cost::turns(&mut report).await,
-            "renderer" => page_cost::renderer(&mut report).await,
-            "prove" => proof::measure(&mut report),
-            _ => waiting::measure(&mut report).await,
+    for (part, seconds) in wanted() {
+        println!("-- {part}, at most {seconds} s");
+        let began = Instant::now();
+        let measured = tokio::time::timeout(Duration::from_secs(*seconds), async {
+            match *part {
+                "latency" => latency::measure(&mut report).await,
+                "partial" => partial::measure(&mut report).await,
+                "turns" => page_cost::turns(&mut report).await,
+                "renderer" => page_cost::renderer(&mut report).await,
+                "prove" => proof::measure(&mut report),
+                _ => waiting::measure(&mut report).await,
+            }
+        });
+        let outcome = measured.await;
+        match outcome {
+            Ok(()) => println!("-- {part} took {} s", began.elapsed().as_secs()),
+            Err(_) => report.broken.push(format!("{part} took too long")),
         }
     }
     if report.broken.is_empty() {
