@@ -8,6 +8,11 @@ mod cli_support;
 use std::process::Command;
 
 use cli_support::scene::Scene;
+use protocol::record::fold;
+use relay::{
+    agent::{self, Ended, ExitRecord, record::CommandEnd},
+    journal::{Access, SqliteJournal},
+};
 use serde_json::Value;
 
 /// Runs, then kills its way up to the wrapper: only processes that this very run started.
@@ -151,8 +156,31 @@ fn a_conversation_that_somebody_else_wrote_in_is_named_and_contradicts() {
     scene.nothing_is_left();
 }
 
+/// The record of an execution that was cut, in its place; gives the job's folder.
+fn left_by_the_wrapper(scene: &Scene) -> std::path::PathBuf {
+    let state = scene.dir.path().join("state");
+    let sid = sid(scene);
+    let found = SqliteJournal::open(&state.join(&sid), Access::Read).unwrap();
+    let plan = fold(&found.entries).unwrap().plan.unwrap().accepted;
+    let job = agent::job_dir(&state, &sid, plan.round.0, plan.key.as_str());
+    let record = ExitRecord {
+        version: agent::record::RECORD_VERSION,
+        sid,
+        round: plan.round.0,
+        plan_key: plan.key.to_string(),
+        ended: Ended::Killed { why: "cut".into() },
+        commands: vec![CommandEnd::Cut],
+        receipt: "cut".into(),
+        leftovers: 0,
+        ran_ms: 1,
+    };
+    record.store(&job).unwrap();
+    job
+}
+
 //= spec R11 type=test
 //= spec K5 type=test
+//= spec M4 type=test
 #[test]
 fn a_plan_in_doubt_is_said_not_to_have_run_and_never_runs_again() {
     let body = plan("continue", "times = 1", "touch ran") + &plan("done", "", "无");
@@ -181,6 +209,12 @@ fn a_plan_in_doubt_is_said_not_to_have_run_and_never_runs_again() {
     let (exit, said, stderr) = resume(&scene, &["--choose", "lift"]);
     assert_eq!(exit, Some(2), "{said}");
     assert!(stderr.contains("has to be said first"), "{stderr}");
+    // Had its wrapper recorded that a command ran, nobody could say otherwise.
+    let job = left_by_the_wrapper(&scene);
+    let (exit, said, stderr) = resume(&scene, &["--choose", "did-not-run"]);
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(stderr.contains("recorded that it began"), "{stderr}");
+    std::fs::remove_file(job.join("exit.json")).unwrap();
     let (exit, _, stderr) = resume(&scene, &["--choose", "did-not-run", "--go"]);
     assert_eq!(exit, Some(0), "{stderr}");
     let ran = std::fs::read_to_string(scene.dir.path().join("work/ran")).unwrap();

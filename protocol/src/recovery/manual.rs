@@ -25,6 +25,20 @@ pub struct Seen {
     pub located: Option<Located>,
     /// Whether anything of a plan still works in the folder.
     pub folder: Folder,
+    /// What the agent's wrapper left of the plan in doubt.
+    pub trace: Trace,
+}
+
+/// What the record of the agent's own wrapper says of a plan whose end no relay saw.
+//= spec M4
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trace {
+    /// There is none, or it says neither.
+    Nothing,
+    /// Something of the plan ran.
+    Began,
+    /// Nothing of it was started.
+    NotStarted,
 }
 
 /// The work folder's lock.
@@ -220,14 +234,17 @@ fn about_the_plan(state: &State, facts: &Facts, seen: &Seen, all: &mut Choices) 
             let why = held
                 .or(running)
                 .or_else(|| unread(facts).map(str::to_owned));
-            all.put(
-                Choice::Ran {
-                    round,
-                    plan: plan.clone(),
-                },
-                why.clone(),
-            );
-            all.put(Choice::DidNotRun { round, plan }, why);
+            // Evidence outranks what anybody says.
+            //= spec M4
+            let (ran, did_not) = match seen.trace {
+                Trace::Nothing => (None, None),
+                Trace::Began => (None, Some("its wrapper recorded that it began")),
+                Trace::NotStarted => (Some("its wrapper recorded that nothing was started"), None),
+            };
+            let or = |contrary: Option<&str>| why.clone().or(contrary.map(str::to_owned));
+            let key = plan.clone();
+            all.put(Choice::Ran { round, plan: key }, or(ran));
+            all.put(Choice::DidNotRun { round, plan }, or(did_not));
         }
         PlanStage::Accepted => match state.may_execute() {
             Err(MayNot::RanBefore | MayNot::EqualInDoubt) => {

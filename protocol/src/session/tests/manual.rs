@@ -10,7 +10,7 @@ use crate::{
     recovery::{
         RowId,
         facts::{Chain, Facts},
-        manual::{Choice, Choices, Folder, Given, Seen, choices},
+        manual::{Choice, Choices, Folder, Given, Seen, Trace, choices},
     },
     send::locate,
 };
@@ -31,7 +31,16 @@ fn offered(world: &World, chain: Chain) -> Choices {
         locate(&world.thread, true, anchor, text)
     });
     let folder = Folder::Free;
-    choices(&state, &facts, &Seen { located, folder })
+    let trace = Trace::Nothing;
+    choices(
+        &state,
+        &facts,
+        &Seen {
+            located,
+            folder,
+            trace,
+        },
+    )
 }
 
 fn words(choices: &[Choice]) -> Vec<&'static str> {
@@ -192,10 +201,36 @@ fn nothing_is_attested_of_a_plan_while_something_works_in_its_folder() {
     let seen = Seen {
         located: None,
         folder: Folder::Held { by },
+        trace: Trace::Nothing,
     };
     let all = choices(&state(&world), &crate::recovery::tests::quiet(), &seen);
     assert_eq!(words(&all.offered), ["abandon"]);
     assert!(all.refused[0].why.starts_with("pid 7"), "{all:?}");
+}
+
+//= spec M4 type=test
+#[test]
+fn what_the_wrapper_recorded_is_not_contradicted_by_a_person() {
+    let world = doubted();
+    let facts = Facts {
+        chain: Chain::Agrees,
+        ..crate::recovery::tests::quiet()
+    };
+    for (trace, left) in [
+        (Trace::Nothing, &["ran", "did-not-run"][..]),
+        (Trace::Began, &["ran"]),
+        (Trace::NotStarted, &["did-not-run"]),
+    ] {
+        let seen = Seen {
+            located: None,
+            folder: Folder::Free,
+            trace,
+        };
+        let all = choices(&state(&world), &facts, &seen);
+        let said = |word: &&str| word.starts_with("ran") || word.starts_with("did");
+        let words: Vec<&str> = words(&all.offered).into_iter().filter(said).collect();
+        assert_eq!(words, left, "{trace:?}");
+    }
 }
 
 //= spec M2 type=test

@@ -9,7 +9,7 @@ use protocol::{
     record::{Entry, PlanStage, Record, SCHEMA_VERSION, State, Stop},
     recovery::{
         RowId,
-        manual::{Choice, Choices, Folder, Refused, Seen, choices},
+        manual::{Choice, Choices, Folder, Refused, Seen, Trace, choices},
     },
     session::{Looked, facts_alone},
     time::{SpanMs, WallMs},
@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    agent::{lock, quote::one_line},
+    agent::{self, Ended, ExitRecord, lock, quote::one_line, record::CommandEnd},
     cli::journal::line,
     clock, output,
 };
@@ -123,6 +123,7 @@ impl Report {
         let seen = Seen {
             located: None,
             folder: folder.clone(),
+            trace: trace(state_dir, state),
         };
         let stop = state.stop.as_ref();
         let row = stop.and_then(|stop| stop.row);
@@ -209,6 +210,33 @@ pub(in crate::cli) fn work_folder(state_dir: &Path, state: &State) -> Folder {
         Err(error) => Folder::Held {
             by: format!("perhaps something (its lock cannot be read: {error})"),
         },
+    }
+}
+
+/// What the wrapper's own record says of the open plan.
+//= spec M4
+pub(in crate::cli) fn trace(state_dir: &Path, state: &State) -> Trace {
+    let (Some(opened), Some(plan)) = (&state.opened, &state.plan) else {
+        return Trace::Nothing;
+    };
+    let (sid, accepted) = (opened.sid().as_str(), &plan.accepted);
+    let (round, key) = (accepted.round.0, accepted.key.as_str());
+    let job_dir = agent::job_dir(state_dir, sid, round, key);
+    // One that cannot be read says nothing; that it cannot is why the plan is in doubt.
+    let Ok(Some(record)) = ExitRecord::load(&job_dir) else {
+        return Trace::Nothing;
+    };
+    let ran = |end: &CommandEnd| match end {
+        CommandEnd::Exit(_) | CommandEnd::Signal(_) | CommandEnd::Cut => true,
+        CommandEnd::SpawnFailed(_) | CommandEnd::Refused(_) | CommandEnd::NotRun => false,
+    };
+    match record.ended {
+        Ended::NotStarted { .. } => Trace::NotStarted,
+        Ended::Settled { .. } => Trace::Began,
+        Ended::Killed { .. } | Ended::Broken { .. } if record.commands.iter().any(ran) => {
+            Trace::Began
+        }
+        Ended::Killed { .. } | Ended::Broken { .. } => Trace::Nothing,
     }
 }
 

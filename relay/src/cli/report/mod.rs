@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use protocol::id::Sid;
 
-pub(super) use self::made::{Report, work_folder};
+pub(super) use self::made::{Report, trace, work_folder};
 use super::{Common, failure::Failure, out, session};
 use crate::{agent::record::write_durably, index};
 

@@ -146,6 +146,7 @@ async fn resume(
     let seen = Seen {
         located: looked.located.clone(),
         folder,
+        trace: report::trace(&place.state, &taken.state),
     };
     let all = choices(&taken.state, &looked.facts, &seen);
     report.looked_at(&looked, &all);
