@@ -12,10 +12,14 @@ fn place() -> (tempfile::TempDir, Place) {
 
 /// A session with the first `len` records of the sample.
 fn session(place: &Place, sid: &str, len: usize) -> SqliteJournal {
-    let folder = place.session(&Sid::parse(sid).unwrap());
-    let mut journal = SqliteJournal::create(&folder).unwrap();
+    let sid = Sid::parse(sid).unwrap();
+    let mut journal = SqliteJournal::create(&place.session(&sid)).unwrap();
     let owner = journal.claim().unwrap();
-    for (nth, record) in sample::records().iter().take(len).enumerate() {
+    let mut records = sample::records();
+    if let Some(Record::Opened(opened)) = records.first_mut() {
+        opened.offer.terms.sid = sid;
+    }
+    for (nth, record) in records.iter().take(len).enumerate() {
         let nth = nth as u64;
         let at = WallMs(sample::BEGAN + nth);
         journal.append(owner, Seq(nth), at, nth, record).unwrap();

@@ -363,6 +363,22 @@ fn a_head_of_another_session_does_not_fit() {
     );
 }
 
+//= spec L1 type=test
+#[test]
+fn a_journal_in_the_folder_of_another_session_is_refused() {
+    let kept = closed();
+    let above = kept.folder.parent().unwrap();
+    let own = above.join(sample::sid().as_str());
+    fs::rename(&kept.folder, &own).unwrap();
+    assert_eq!(open(&own).unwrap(), kept.entries);
+    let anothers = above.join("00112233445566bb");
+    fs::rename(&own, &anothers).unwrap();
+    let error = open(&anothers).unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("of session 00112233445566aa"), "{said}");
+    assert!(matches!(error, OpenError::Corrupt { .. }));
+}
+
 #[test]
 fn nothing_is_begun_anew_where_a_session_was() {
     let kept = closed();

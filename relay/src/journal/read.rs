@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use protocol::{
-    record::{Entry, Owner, Seq},
+    id::Sid,
+    record::{Entry, Owner, Record, Seq},
     time::WallMs,
 };
 use rusqlite::{Connection, OptionalExtension};
@@ -164,6 +165,23 @@ fn read_row(row: &rusqlite::Row<'_>, before: &Link, wanted: Seq) -> Result<(Row,
         body,
     };
     Ok((row, link))
+}
+
+/// A journal lies in its own session's folder: one that was put into another's, whole and
+/// sound, would be gone on with under the other's lock.
+//= spec L1
+pub(super) fn check_folder(folder: &Path, entries: &[Entry], path: &Path) -> Result<(), OpenError> {
+    let named = folder.file_name().and_then(|name| name.to_str());
+    let named = named.and_then(|name| Sid::parse(name).ok());
+    let Some(Record::Opened(opened)) = entries.first().map(|entry| &entry.record) else {
+        return Ok(());
+    };
+    let opened = opened.sid();
+    if named.is_none_or(|named| named == *opened) {
+        return Ok(());
+    }
+    let why = format!("it is of session {opened}, and lies in the folder of another");
+    Err(corrupt(path, Some(Seq(1)), &why))
 }
 
 /// The head that fits the records; an error where the head knows of more.

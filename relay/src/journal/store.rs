@@ -18,7 +18,8 @@ use super::{
     error::OpenError,
     files,
     read::{
-        check_head, check_version, corrupt, kind_of, last_link, owner_now, read_all, store_error,
+        check_folder, check_head, check_version, corrupt, kind_of, last_link, owner_now, read_all,
+        store_error,
     },
     schema,
 };
@@ -113,6 +114,7 @@ impl SqliteJournal {
         }
         owner_now(&conn).map_err(refused)?;
         let (entries, links) = read_all(&conn, &path)?;
+        check_folder(folder, &entries, &path)?;
         let last = check_head(said, &links, &path)?;
         let mut journal = Self {
             conn,
