@@ -23,7 +23,7 @@ use crate::error::{BrowserFault, CallError, Error, PageFault, TabFault, bounded}
 use crate::limits::Limits;
 use crate::link::{Incoming, Link};
 use crate::page::{Page, World};
-use crate::watch::{self, BINDING, Early, Sight, WORLD, Worlds};
+use crate::watch::{self, BINDING, Early, Sight, Worlds};
 
 /// The largest request body that the browser hands out whole.
 const POST_BYTES_MAX: i64 = 4 << 20;
@@ -87,6 +87,7 @@ pub(crate) async fn attach(
         let frame = arm(&page, scripts).await.map_err(|e| page_fault(&e))?;
         let mut worlds = Worlds {
             frame,
+            name: scripts.world.clone(),
             ..Worlds::default()
         };
         let mut early = Early::default();
@@ -200,10 +201,10 @@ async fn arm(page: &Page, scripts: &Scripts) -> Result<String, CallError> {
     .await?;
     page.call(runtime::EnableParams::default()).await?;
     let mut command = runtime::AddBindingParams::new(BINDING);
-    command.execution_context_name = Some(WORLD.to_owned());
+    command.execution_context_name = Some(scripts.world.clone());
     page.call(command).await?;
     let mut command = page_domain::AddScriptToEvaluateOnNewDocumentParams::new(source(scripts));
-    command.world_name = Some(WORLD.to_owned());
+    command.world_name = Some(scripts.world.clone());
     command.run_immediately = Some(true);
     page.call(command).await?;
     Ok(frame)

@@ -31,6 +31,10 @@ pub struct Config {
 /// The scripts that run in the page. They come from `capture`.
 #[derive(Debug, Clone, Default)]
 pub struct Scripts {
+    /// The name of the isolated world they run in. Chromium gives worlds of one name to all
+    /// who attach to a tab: each client of a tab has a name of its own, the same one when it
+    /// attaches again.
+    pub world: String,
     /// Defines `brb` in the isolated world and pushes looks; reads only.
     pub observe: String,
     /// Defines `brbCompose` there.

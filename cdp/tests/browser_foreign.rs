@@ -120,3 +120,30 @@ async fn several_tabs_on_the_conversation_are_listed_and_none_is_touched() {
     assert_eq!(attachment.target.0, twins[1]);
     ends.close().await;
 }
+
+/// What a client that records sees beside one that relays: each has an observer of its own.
+#[tokio::test]
+async fn two_clients_on_one_tab_do_not_hear_each_other() {
+    let site = Site::start().await;
+    let browser = Running::start(&site).await;
+    let (mut ends, first) =
+        common::Ends::attached(config(browser.endpoint(), &site.url("127.0.0.1", "/"))).await;
+    let mut beside = config(browser.endpoint(), "about:blank");
+    beside.tab.id = Some(first.target.clone());
+    beside.scripts.world = "brb-beside".to_owned();
+    let (mut other, attachment) = common::Ends::attached(beside).await;
+    assert_eq!(attachment.target, first.target);
+    let mut seen = (Vec::new(), Vec::new());
+    for _ in 0..5 {
+        seen.0.push(ends.look(|_| true).await.seq);
+        seen.1.push(other.look(|_| true).await.seq);
+    }
+    other.close().await;
+    seen.0.push(ends.look(|_| true).await.seq);
+    assert_eq!(ends.epoch.0, 1, "nothing was lost");
+    for seen in [seen.0, seen.1] {
+        let step = |pair: &[u64]| pair[1] - pair[0];
+        assert!(seen.windows(2).all(|pair| step(pair) == 1), "{seen:?}");
+    }
+    ends.close().await;
+}

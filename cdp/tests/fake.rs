@@ -199,6 +199,39 @@ async fn a_look_that_was_overtaken_or_comes_from_another_world_says_nothing() {
 }
 
 #[tokio::test]
+async fn the_world_of_another_client_is_not_taken_for_ours() {
+    let (fake, mut ends) = attached().await;
+    let context = json!({ "id": 3, "name": "brb-other", "uniqueId": "u3", "origin": "",
+        "auxData": { "frameId": "TAB", "isDefault": false, "type": "isolated" } });
+    fake.event(
+        "Runtime.executionContextCreated",
+        json!({ "context": context }),
+    );
+    let params = json!({ "name": "brbSay", "executionContextId": 3,
+        "payload": format!("{{\"look\":{}}}", look(600)) });
+    fake.event("Runtime.bindingCalled", params);
+    fake.binding(&format!("{{\"look\":{}}}", look(601)));
+    // Their document may go; ours stands.
+    fake.event(
+        "Runtime.executionContextDestroyed",
+        json!({ "executionContextId": 3 }),
+    );
+    fake.binding(&format!("{{\"look\":{}}}", look(602)));
+    let mut seen = Vec::new();
+    ends.until("look", |what| match what {
+        What::Look(look) => {
+            seen.push(look.seq);
+            (look.seq == 602).then_some(())
+        }
+        What::Lost(_) | What::Attached(_) => panic!("{what:?}"),
+        _ => None,
+    })
+    .await;
+    assert!(seen.ends_with(&[601, 602]), "{seen:?}");
+    ends.close().await;
+}
+
+#[tokio::test]
 async fn a_submit_clicks_once_between_arming_and_disarming() {
     let (fake, mut ends) = attached().await;
     fake.instead("brbGuard.arm(", value("{\"armed\":{\"x\":1,\"y\":2}}"));

@@ -210,16 +210,10 @@ async fn shows(raw: &mut Raw, tab: &str, wanted: impl Fn(&Value) -> bool) -> Val
 }
 
 fn driver(browser: &Browser) -> cdp::Config {
-    let scripts = capture::scripts();
     cdp::Config {
         endpoint: browser.endpoint(),
         tab: cdp::TabWish::default(),
-        scripts: cdp::Scripts {
-            observe: scripts.observe,
-            compose: scripts.compose,
-            submit_guard: scripts.submit_guard,
-            copyhook: scripts.copyhook,
-        },
+        scripts: relay::scripts::scripts(),
         stream_paths: Vec::new(),
         limits: cdp::Limits::DEFAULT,
         last_epoch: Epoch(0),

@@ -16,8 +16,6 @@ pub(crate) use stream::{DATA_BYTES_MAX, Step, Streams};
 use crate::page::World;
 use crate::raw::RawEvent;
 
-/// The name of our isolated world.
-pub(crate) const WORLD: &str = "brb";
 /// The name of the binding in it.
 pub(crate) const BINDING: &str = "brbSay";
 
@@ -207,6 +205,8 @@ pub(crate) struct Said {
 pub(crate) struct Worlds {
     /// The main frame.
     pub frame: String,
+    /// The name of our world.
+    pub name: String,
     /// Ours.
     pub ours: Option<World>,
     /// The page's own.
@@ -237,7 +237,7 @@ impl Worlds {
                 if *own {
                     self.main = Some(world.clone());
                     Change::None
-                } else if name == WORLD {
+                } else if *name == self.name {
                     self.ours = Some(world.clone());
                     Change::Came
                 } else {

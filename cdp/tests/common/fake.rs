@@ -183,7 +183,7 @@ fn usual(method: &str, code: &str, looks: &mut u64, out: &mut Vec<Message>) -> V
         "Page.getFrameTree" => json!({ "frameTree": { "frame": { "id": "TAB" } } }),
         "Page.addScriptToEvaluateOnNewDocument" => {
             out.push(context(1, "", true));
-            out.push(context(2, "brb", false));
+            out.push(context(2, "brb-test", false));
             json!({ "identifier": "1" })
         }
         "Runtime.evaluate" if code.contains("location.href") => value("http://chat.test/c/one"),

@@ -15,6 +15,7 @@ use protocol::page::Epoch;
 
 pub fn scripts() -> Scripts {
     Scripts {
+        world: "brb-test".to_owned(),
         observe: include_str!("observe.js").to_owned(),
         compose: include_str!("../../../capture/page/compose.js").to_owned(),
         submit_guard: include_str!("../../../capture/page/submit_guard.js").to_owned(),

@@ -127,7 +127,7 @@ impl Raw {
     /// The value of an expression in the driver's isolated world.
     pub async fn eval_ours(&mut self, target: &str, expression: &str) -> Value {
         let session = self.session(target).await;
-        let world = json!({ "frameId": target, "worldName": "brb" });
+        let world = json!({ "frameId": target, "worldName": "brb-test" });
         let made = self
             .call(Some(&session), "Page.createIsolatedWorld", world)
             .await;

@@ -315,7 +315,7 @@ fn opened(setup: &Setup, carrier: &Carrier) -> Opened {
 /// What the driver is told: which browser, which tab, and the scripts it runs
 /// without knowing them.
 pub fn driver(setup: &Setup, limits: &Limits, state: &State) -> cdp::Config {
-    let mut scripts = crate::scripts::scripts();
+    let mut scripts = crate::scripts::of_session(&setup.sid);
     if let Some(sabotage) = setup.sabotage {
         sabotage.scripts(&mut scripts);
     }
