@@ -5,6 +5,7 @@
 
 mod approver;
 mod browser;
+mod completions;
 mod config;
 mod demo;
 mod diff;
@@ -17,6 +18,7 @@ mod limits;
 mod list;
 mod login;
 mod look;
+mod man;
 mod out;
 mod record;
 mod replay;
@@ -27,7 +29,6 @@ mod run;
 mod session;
 mod settle;
 mod signals;
-mod simulate;
 mod standin;
 mod status;
 mod told;
@@ -160,7 +161,8 @@ enum Command {
     Record(record::RecordArgs),
     Replay(replay::ReplayArgs),
     Standin(standin::StandinArgs),
-    Simulate(simulate::SimulateArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 impl Command {
@@ -172,7 +174,6 @@ impl Command {
             Self::Demo(args) => args.json,
             Self::Faults(args) => args.json,
             Self::Replay(args) => args.json,
-            Self::Simulate(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -184,7 +185,9 @@ impl Command {
             | Self::Config(_)
             | Self::Explain(_)
             | Self::Record(_)
-            | Self::Standin(_) => false,
+            | Self::Standin(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
         }
     }
 }
@@ -228,7 +231,8 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Record(args) => record::main(&args),
         Command::Replay(args) => replay::main(&args),
         Command::Standin(args) => standin::main(args),
-        Command::Simulate(args) => simulate::main(&args),
+        Command::Completions(args) => completions::main(&args),
+        Command::Man(args) => man::main(&args),
     }
 }
 
