@@ -253,6 +253,13 @@ impl State {
             .filter(|row| row.judged.is_none() && !row.void)
     }
 
+    /// The last send that is not void: what became of it is what the session stands at.
+    /// One that a person attested not to have been sent, or that another took the place
+    /// of, says nothing of what is due.
+    pub fn last_standing(&self) -> Option<&SendRow> {
+        self.sends.iter().rev().find(|row| !row.void)
+    }
+
     /// The send of that id.
     pub fn send(&self, id: SendId) -> Option<&SendRow> {
         (id.0 as usize)
@@ -346,7 +353,7 @@ impl State {
     //= spec H2
     //= spec W12
     fn owed_next(&self) -> Option<Owed> {
-        let last = self.sends.last()?;
+        let last = self.last_standing()?;
         let round = last.intent.round.unwrap_or(Round::FIRST);
         match (last.intent.message, last.judged.as_ref()?) {
             (SendKind::Resync, Judgement::Held) if self.is_any_round_out() => Some(Owed::Resume),

@@ -357,6 +357,6 @@ fn send(state: &State) -> Send {
 }
 
 fn failed(state: &State) -> bool {
-    let last = state.sends.last().filter(|row| !row.void);
+    let last = state.last_standing();
     last.is_some_and(|row| matches!(row.judged, Some(Judgement::Failed { .. })))
 }

@@ -197,7 +197,10 @@ impl Session {
             let why = format!("the handshake was not acknowledged: {}", self.last_faults());
             return self.ask(&Trouble::new(Sign::AsIs, Code::Establish, why));
         }
-        let last = self.state.sends.last().and_then(|row| row.judged.as_ref());
+        let last = self
+            .state
+            .last_standing()
+            .and_then(|row| row.judged.as_ref());
         match last {
             Some(Judgement::Refused { faults }) => {
                 //= spec P7
@@ -218,7 +221,11 @@ impl Session {
     }
 
     fn last_faults(&self) -> String {
-        match self.state.sends.last().and_then(|row| row.judged.as_ref()) {
+        match self
+            .state
+            .last_standing()
+            .and_then(|row| row.judged.as_ref())
+        {
             Some(Judgement::NotHeld { faults } | Judgement::Refused { faults }) => list(faults),
             Some(Judgement::Held | Judgement::Accepted(_) | Judgement::Failed { .. }) | None => {
                 "no reason recorded".to_owned()

@@ -304,3 +304,34 @@ fn a_person_may_have_the_contract_declared_anew() {
     assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.rows());
     assert_eq!((world.taken("RESYNC"), world.taken("RESUME")), (1, 1));
 }
+
+/// HELLO's reply was cut, and the RESUME that followed the lift was attested not to have
+/// been sent: the session stands where it stood, and the table is asked again.
+//= spec M4 type=test
+//= spec RP8 type=test
+#[test]
+fn a_message_that_was_not_sent_leaves_the_failed_reply_before_it_standing() {
+    let mut world = World::new();
+    world.remote = vec![silence()];
+    world.attach(AttachCause::First);
+    world.run(10);
+    world.verdict(crate::reply::Verdict::Truncated {
+        turn: None,
+        chars: 4,
+    });
+    assert_eq!(world.stop().row, Some(RowId::R0));
+    world.clicks = vec![ClickDoes::SendSilently; 3];
+    world.patience = Some(Limits::default().reply_streaming_ms);
+    choose(&mut world, "lift", None);
+    world.run(2_000);
+    assert_eq!(world.stop().outcome, Outcome::Unknown, "{:?}", world.rows());
+    assert_eq!(world.taken("RESUME"), 0);
+    world.patience = None;
+    world.clicks.clear();
+    world.draft.clear();
+    world.remote = vec![plan("done", "b")];
+    choose(&mut world, "not-sent", None);
+    // The RESUME that was not sent is made again: it is due as it was before.
+    assert_eq!(world.stop().outcome, Outcome::Done, "{:?}", world.rows());
+    assert_eq!((world.taken("HELLO"), world.taken("RESUME")), (1, 1));
+}
