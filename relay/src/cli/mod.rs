@@ -29,6 +29,7 @@ mod run;
 mod session;
 mod settle;
 mod signals;
+mod simulate;
 mod standin;
 mod status;
 mod told;
@@ -163,6 +164,7 @@ enum Command {
     Standin(standin::StandinArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+    Simulate(simulate::SimulateArgs),
 }
 
 impl Command {
@@ -174,6 +176,7 @@ impl Command {
             Self::Demo(args) => args.json,
             Self::Faults(args) => args.json,
             Self::Replay(args) => args.json,
+            Self::Simulate(args) => args.json,
             Self::Login(_)
             | Self::List(_)
             | Self::Status(_)
@@ -233,6 +236,7 @@ fn dispatch(cli: Cli) -> Result<u8, Failure> {
         Command::Standin(args) => standin::main(args),
         Command::Completions(args) => completions::main(&args),
         Command::Man(args) => man::main(&args),
+        Command::Simulate(args) => simulate::main(&args),
     }
 }
 
