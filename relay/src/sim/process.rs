@@ -98,6 +98,11 @@ impl World {
             .map_err(|error| Violation::new("journal", &error.to_string()))?;
         let mut state =
             fold(&entries).map_err(|error| Violation::new("fold", &error.to_string()))?;
+        // A write that failed may have reached the disk: what stands there counts.
+        let known = self.checks.state().seq;
+        for entry in entries.iter().filter(|entry| entry.seq > known) {
+            self.checks.stored(entry, &self.agent, &self.server)?;
+        }
         self.checks.refolded(&state)?;
         let owner = self
             .disk
