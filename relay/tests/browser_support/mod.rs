@@ -40,7 +40,11 @@ pub fn driver(page: &Standin, profile: &Profile) -> Config {
             open_at: Some(page.url.clone()),
             ..TabWish::default()
         },
-        scripts: relay::scripts::scripts(),
+        // A test looks into this world from beside.
+        scripts: cdp::Scripts {
+            world: "brb-test".to_owned(),
+            ..relay::scripts::scripts()
+        },
         stream_paths: relay::scripts::stream_paths(),
         limits: Limits::DEFAULT,
         last_epoch: Epoch(0),

@@ -133,7 +133,11 @@ impl Page {
                 open_at: Some(url.to_owned()),
                 ..TabWish::default()
             },
-            scripts: relay::scripts::scripts(),
+            // A test looks into this world from beside.
+            scripts: cdp::Scripts {
+                world: "brb-test".to_owned(),
+                ..relay::scripts::scripts()
+            },
             stream_paths: relay::scripts::stream_paths(),
             limits: cdp::Limits::DEFAULT,
             last_epoch: Epoch(0),
