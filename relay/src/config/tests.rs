@@ -16,7 +16,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        for folder in ["config", "work/deep", "work/.git"] {
+        for folder in ["config", "repo/deep", "repo/.git"] {
             fs::create_dir_all(home.path().join(folder)).unwrap();
         }
         Self { home }
@@ -32,14 +32,14 @@ impl World {
     }
 
     fn project(self, text: &str) -> Self {
-        fs::write(self.at("work/.pi-bridge.toml"), text).unwrap();
+        fs::write(self.at("repo/.pi-bridge.toml"), text).unwrap();
         self
     }
 
     fn sources(&self) -> Sources {
         Sources {
             user: self.at("config"),
-            cwd: self.at("work/deep"),
+            cwd: self.at("repo/deep"),
             home: Some(self.home.path().to_owned()),
         }
     }
@@ -122,7 +122,7 @@ fn a_project_may_not_switch_on_what_reaches_beyond_its_folder() {
         assert!(World::new().user(&text).read(&[]).is_ok(), "{}", key.name);
         let (what, remedy) = World::new().project(&text).wrong();
         let place = format!(
-            "~/work/.pi-bridge.toml:2: {} is not for a project",
+            "~/repo/.pi-bridge.toml:2: {} is not for a project",
             key.name
         );
         assert!(what.starts_with(&place), "{what}");
@@ -251,19 +251,19 @@ fn a_project_ends_at_its_repository() {
     let world = World::new();
     fs::write(world.at(PROJECT_FILE), "[limits]\nrounds_max = 2\n").unwrap();
     assert_eq!(world.sources().project_file(), None);
-    fs::write(world.at("work/.pi-bridge.toml"), "").unwrap();
+    fs::write(world.at("repo/.pi-bridge.toml"), "").unwrap();
     assert_eq!(
         world.sources().project_file(),
-        Some(world.at("work/.pi-bridge.toml"))
+        Some(world.at("repo/.pi-bridge.toml"))
     );
-    fs::write(world.at("work/deep/.pi-bridge.toml"), "").unwrap();
+    fs::write(world.at("repo/deep/.pi-bridge.toml"), "").unwrap();
     assert_eq!(
         world.sources().project_file(),
-        Some(world.at("work/deep/.pi-bridge.toml"))
+        Some(world.at("repo/deep/.pi-bridge.toml"))
     );
     // Without a repository the folder's own file alone is meant.
-    fs::remove_dir(world.at("work/.git")).unwrap();
-    fs::remove_file(world.at("work/deep/.pi-bridge.toml")).unwrap();
+    fs::remove_dir(world.at("repo/.git")).unwrap();
+    fs::remove_file(world.at("repo/deep/.pi-bridge.toml")).unwrap();
     assert_eq!(world.sources().project_file(), None);
 }
 
