@@ -18,6 +18,7 @@ use protocol::{
     fault::Code,
     id::Sid,
     outcome::Outcome,
+    page::ConversationId,
     record::{Record, Stop},
     send::{SendEvidence, SendState},
     time::WallMs,
@@ -370,6 +371,39 @@ fn a_session_that_another_process_holds_is_not_gone_on_with_and_the_holder_is_na
     ended.is_failure(8, "E_LOCKED", "held");
     let me = format!("process {}", std::process::id());
     assert!(ended.stderr.contains(&me), "{}", ended.stderr);
+}
+
+/// There is no browser to be had here, and none is needed.
+//= spec RP7 type=test
+#[test]
+fn a_standing_stop_over_a_bound_conversation_is_met_again_without_a_browser() {
+    let brb = Brb::new();
+    let folder = brb.state().parent().unwrap().join("project");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let mut records = killed(&folder.display().to_string());
+    records.push(Record::Bound {
+        conversation: ConversationId("c1".into()),
+    });
+    records.push(stopped(Code::Draft));
+    with_session(&brb, &sid(), &records);
+    let args = [
+        "run",
+        "--continue",
+        SID,
+        "--approve",
+        "all",
+        "--sandbox",
+        "off",
+        "--no-undo",
+        "--json",
+    ];
+    let ended = brb.args(&args).end();
+    let last: serde_json::Value =
+        serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["event"], "finished");
+    assert_ne!(last["outcome"], "defect", "{}", ended.stderr);
+    assert_eq!(last["row"], "R14", "{}", ended.stdout);
 }
 
 //= spec J1 type=test

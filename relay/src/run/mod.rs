@@ -31,7 +31,7 @@ pub use parts::{Claims, Ending, Parts, Reporter};
 use crate::{
     clock,
     crash::{self, At, When},
-    pacing,
+    pacing, start,
 };
 
 /// What can wake the loop.
@@ -84,15 +84,17 @@ struct Relay<'r> {
 impl<'r> Relay<'r> {
     fn new(parts: Parts, reporter: &'r mut (dyn Reporter + Send)) -> Self {
         let now = parts.clock.now();
-        let (state, limits, start) = (&parts.state, &parts.limits, &parts.start);
+        let (state, limits) = (&parts.state, &parts.limits);
         let core = Core::new(
             now,
             state.clone(),
             limits.clone(),
-            start.clone(),
+            parts.start.clone(),
             parts.sabotage,
         );
         interrupt(parts.interrupt_at, parts.state.seq);
+        // Where nothing is to be seen any more there is no driver to miss.
+        let driver_gone = start::ends_at_once(&parts.state);
         Self {
             core,
             parts,
@@ -102,7 +104,7 @@ impl<'r> Relay<'r> {
             signals: 0,
             stop_seen: false,
             ended: None,
-            driver_gone: false,
+            driver_gone,
             broken: None,
             renew_at: now + RENEW_MS,
         }

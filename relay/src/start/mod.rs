@@ -279,7 +279,7 @@ pub async fn close_left(endpoint: &cdp::Endpoint) {
 }
 
 /// Whether a run over this state is over before it looks at the page.
-fn ends_at_once(state: &State) -> bool {
+pub(crate) fn ends_at_once(state: &State) -> bool {
     state.is_closed() || state.standing_stop().is_some()
 }
 
